@@ -1,0 +1,37 @@
+// Integer arithmetic shared by hashes, layouts and kernels.
+#pragma once
+
+#include <cstdint>
+
+namespace bouncer::detail {
+
+__extension__ typedef unsigned __int128 uint128; // both compilers have it; -Wpedantic wants it announced
+
+constexpr std::uint64_t mul_high(std::uint64_t a, std::uint64_t b) noexcept {
+    return static_cast<std::uint64_t>((static_cast<uint128>(a) * b) >> 64);
+}
+
+// A hash spread over [0, range): multiply-high, so no division, and unbiased to range / 2^64 for every range.
+// It spends the top log2(range) bits of the hash; whoever needs further bits must take them from
+// mix_positions().
+constexpr std::uint64_t fast_range(std::uint64_t hash, std::uint64_t range) noexcept {
+    return mul_high(hash, range);
+}
+
+// What fast_range leaves of the hash: uniform again, and independent of the slot that was picked.
+constexpr std::uint64_t fast_range_rest(std::uint64_t hash, std::uint64_t range) noexcept {
+    return hash * range;
+}
+
+// A full 64-bit mixer (two xor-shift-multiply rounds with the constants of David Stafford's "Mix13", as in
+// SplitMix64): every input bit reaches every output bit. Bijective.
+constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    return x;
+}
+
+} // namespace bouncer::detail
