@@ -1,0 +1,130 @@
+// Hashing of keys: hash_key(hasher, key) is the one way from a key of any form to the 64 bits a filter sees.
+//
+// No allocation, no virtual call and no std::function on any path. Hashers are values without state that
+// changes: one may be used by any number of threads at once.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include <bouncer/detail/bits.h>
+#include <bouncer/detail/hash_builtin.h>
+#include <bouncer/detail/hash_key_bytes.h>
+#include <bouncer/detail/hash_spec.h>
+
+namespace bouncer {
+
+namespace detail {
+
+template <class Hasher>
+concept builtin_hasher = is_one_of<Hasher, xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24>;
+
+// `static constexpr std::uint32_t algorithm`, at least first_user_hash_id.
+template <class Hasher>
+concept user_hasher = std::is_same_v<decltype(Hasher::algorithm), const std::uint32_t> &&
+                      Hasher::algorithm >= first_user_hash_id;
+
+template <class Hasher>
+concept any_hasher = builtin_hasher<Hasher> || user_hasher<Hasher>;
+
+// 64 bits or nothing: a 32-bit hash spoils the rate of any filter beyond about 100 million keys.
+template <class T>
+concept hash_value = std::unsigned_integral<T> && sizeof(T) == 8;
+
+template <class Hasher, class Argument>
+concept hashes = std::is_nothrow_invocable_v<const Hasher&, const Argument&> &&
+    hash_value<std::invoke_result_t<const Hasher&, const Argument&>>;
+
+// The conversion of a char pointer to std::string_view is not noexcept, so text is handed over as a view.
+template <class Hasher, class Key>
+concept hashes_text = text<Key> && hashes<Hasher, std::string_view>;
+
+template <class Hasher, class Key>
+concept hashes_bytes = hashable_key<Key> && hashes<Hasher, std::span<const std::byte>>;
+
+template <class Hasher>
+consteval bool avalanches() {
+    if constexpr (requires { typename Hasher::is_avalanching; }) {
+        if constexpr (requires { bool{Hasher::is_avalanching::value}; }) return Hasher::is_avalanching::value;
+        return true;
+    } else if constexpr (requires { bool{Hasher::is_avalanching}; }) {
+        return Hasher::is_avalanching;
+    }
+    return false;
+}
+
+} // namespace detail
+
+// Hashers that may hash Key: a built-in one for any hashable_key; a user's own if it declares
+//     static constexpr std::uint32_t algorithm = 0x80000000 or more;
+// and its call operator is const, noexcept and returns 64 bits, and takes (the first that fits)
+//     a Key, of any type, a struct too;
+//     text, as std::string_view;
+//     a hashable_key, as std::span<const std::byte>.
+// It may also have is_avalanching, see below, and
+//     hash_spec spec() const;
+// of which the seed or fingerprint is used (without it, 0). A hasher with a seed needs it, or filters of
+// different seeds pass for the same.
+template <class Hasher, class Key>
+concept hasher_for = (detail::builtin_hasher<Hasher> && hashable_key<Key>) ||
+                     (detail::user_hasher<Hasher> &&
+                      (detail::hashes<Hasher, Key> || detail::hashes_text<Hasher, Key> ||
+                       detail::hashes_bytes<Hasher, Key>));
+
+// Whether every input bit reaches every bit of Hasher's result. A hasher says so by `static constexpr bool
+// is_avalanching = true` or by a nested type of that name (`using is_avalanching = void`, as for Boost and
+// ankerl; a std::false_type says no). Without it the result passes mix64, two multiplies, so that even the
+// identity of sequential integers keeps the false-positive rate. Declaring it of a hash that does not
+// breaks the rate silently.
+template <class Hasher>
+inline constexpr bool hash_is_avalanching = detail::avalanches<Hasher>();
+
+// [any-thread] The 64 bits that stand for the key in a filter. They are the same on every machine for the
+// built-in hashers, and part of every stored filter.
+template <class Hasher, class Key>
+requires hasher_for<Hasher, Key>
+[[gnu::always_inline]] inline std::uint64_t hash_key(const Hasher& hasher, const Key& key) noexcept {
+    std::uint64_t hash;
+    if constexpr (detail::user_hasher<Hasher> && detail::hashes<Hasher, Key>) {
+        hash = hasher(key);
+    } else {
+        const auto owner = detail::key_bytes(key);
+        const std::span<const std::byte> bytes(owner);
+        if constexpr (detail::user_hasher<Hasher> && detail::hashes_text<Hasher, Key>) {
+            hash = hasher(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+        } else {
+            hash = hasher(bytes);
+        }
+    }
+    if constexpr (!hash_is_avalanching<Hasher>) hash = detail::mix64(hash);
+    return hash;
+}
+
+// [any-thread] out[i] = hash_key(hasher, keys[i]) for a vector, array or span of keys.
+// Precondition: out.size() >= keys.size().
+template <class Hasher, class Keys>
+requires std::ranges::contiguous_range<const Keys> && std::ranges::sized_range<const Keys> &&
+    hasher_for<Hasher, std::ranges::range_value_t<const Keys>>
+void hash_batch(const Hasher& hasher, const Keys& keys, std::span<std::uint64_t> out) noexcept {
+    const auto* const first = std::ranges::data(keys);
+    const std::size_t count = std::ranges::size(keys);
+    for (std::size_t i = 0; i < count; ++i) out[i] = hash_key(hasher, first[i]);
+}
+
+// [any-thread] What identifies the hasher in a stored filter. The algorithm is always the declared one.
+template <detail::any_hasher Hasher>
+hash_spec spec_of(const Hasher& hasher) noexcept {
+    std::uint64_t seed_or_fingerprint = 0;
+    if constexpr (requires { hasher.spec(); }) {
+        const hash_spec spec = hasher.spec();
+        seed_or_fingerprint = spec.seed_or_fingerprint;
+    }
+    return {Hasher::algorithm, seed_or_fingerprint};
+}
+
+} // namespace bouncer

@@ -1,0 +1,65 @@
+#include <bouncer/detail/hash_spec.h>
+
+#include <charconv>
+
+namespace bouncer {
+
+namespace {
+
+std::string hex(std::uint64_t value, std::size_t digits) {
+    char text[16];
+    const auto end = std::to_chars(text, text + sizeof text, value, 16).ptr;
+    const auto length = static_cast<std::size_t>(end - text);
+    return "0x" + std::string(digits > length ? digits - length : 0, '0') + std::string(text, length);
+}
+
+bool is_keyed(std::uint32_t algorithm) noexcept {
+    return algorithm == static_cast<std::uint32_t>(hash_algorithm::siphash13) ||
+           algorithm == static_cast<std::uint32_t>(hash_algorithm::siphash24);
+}
+
+// Empty for an id the library does not know.
+std::string_view builtin_name(std::uint32_t algorithm) noexcept {
+    switch (static_cast<hash_algorithm>(algorithm)) {
+    case hash_algorithm::prehashed: return "prehashed";
+    case hash_algorithm::xxh3: return "xxh3";
+    case hash_algorithm::xxh64: return "xxh64";
+    case hash_algorithm::murmur3: return "murmur3";
+    case hash_algorithm::fnv1a: return "fnv1a";
+    case hash_algorithm::siphash13: return "siphash13";
+    case hash_algorithm::siphash24: return "siphash24";
+    }
+    return {};
+}
+
+bool is_seedless(std::uint32_t algorithm) noexcept {
+    return algorithm == static_cast<std::uint32_t>(hash_algorithm::prehashed) ||
+           algorithm == static_cast<std::uint32_t>(hash_algorithm::fnv1a);
+}
+
+} // namespace
+
+std::string to_string(const hash_spec& spec) {
+    const std::uint64_t value = spec.seed_or_fingerprint;
+    if (spec.algorithm >= first_user_hash_id)
+        return "user hasher " + hex(spec.algorithm, 8) + ", seed or fingerprint " + hex(value, 16);
+    const std::string_view known = builtin_name(spec.algorithm);
+    const std::string name =
+        known.empty() ? "unknown hash " + std::to_string(spec.algorithm) : std::string(known);
+    if (is_keyed(spec.algorithm)) return name + ", key fingerprint " + hex(value, 16);
+    if (is_seedless(spec.algorithm) && value == 0) return name;
+    return name + ", seed " + std::to_string(value);
+}
+
+result<void> check_same_hash(const hash_spec& built, const hash_spec& given) {
+    if (built == given) return {};
+    if (built.algorithm == given.algorithm && is_keyed(built.algorithm))
+        return failure{error_code::wrong_key,
+                       "the secret key is not the one the filter was built with: fingerprint " +
+                           hex(given.seed_or_fingerprint, 16) + " instead of " +
+                           hex(built.seed_or_fingerprint, 16)};
+    return failure{error_code::mismatch, "the filter was built with hash (" + to_string(built) + "), not (" +
+                                             to_string(given) + ")"};
+}
+
+} // namespace bouncer

@@ -1,0 +1,15 @@
+// XXH3 of keys beyond the inline limit. libxxhash's code is compiled in, so nothing needs libxxhash.so.
+#include <bouncer/detail/hash_xxh.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace bouncer::detail {
+
+std::uint64_t xxh3_long(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept {
+    if (size <= xxh_inline_bytes)
+        __builtin_unreachable(); // spares the library its own branches for short keys
+    return XXH3_64bits_withSeed(data, size, seed);
+}
+
+} // namespace bouncer::detail
