@@ -1,0 +1,92 @@
+// region::map_file.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+
+#include "bouncer/region.h"
+#include "memory/anonymous_mapping.h"
+#include "memory/size_text.h"
+
+namespace bouncer {
+namespace {
+
+failure io_failure(const char* what, const std::string& path, int error_number) {
+    return {error_code::io,
+            std::string("cannot ") + what + " " + path + ": " + detail::error_text(error_number)};
+}
+
+class open_file {
+  public:
+    // O_NONBLOCK: opening a named pipe must fail below, not wait for its other end. No effect on regular
+    // files.
+    open_file(const std::string& path, file_access access) noexcept
+        : number_(::open(path.c_str(),
+                         (access == file_access::read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK)) {}
+    open_file(const open_file&) = delete;
+    open_file& operator=(const open_file&) = delete;
+    ~open_file() {
+        if (number_ >= 0) ::close(number_);
+    }
+
+    int number() const noexcept { return number_; }
+
+  private:
+    int number_;
+};
+
+// The size of a regular file that is not empty.
+result<std::uint64_t> usable_size(int file, const std::string& path) {
+    struct stat about = {};
+    if (::fstat(file, &about) != 0) return io_failure("examine", path, errno);
+    if (S_ISDIR(about.st_mode)) return io_failure("map", path, EISDIR);
+    if (!S_ISREG(about.st_mode))
+        return failure{error_code::io, "cannot map " + path + ": not a regular file"};
+    if (about.st_size == 0) {
+        return failure{error_code::invalid_argument, "cannot map " + path + ": the file is empty"};
+    }
+    return static_cast<std::uint64_t>(about.st_size);
+}
+
+} // namespace
+
+result<region> region::map_file(const std::string& path, file_access access, std::uint64_t offset,
+                                std::uint64_t bytes) {
+    if (offset % detail::page_bytes() != 0) {
+        return failure{error_code::invalid_argument,
+                       "cannot map " + path + " from byte " + std::to_string(offset) +
+                           ": not a multiple of the page size " + std::to_string(detail::page_bytes())};
+    }
+    const open_file file(path, access);
+    if (file.number() < 0) return io_failure("open", path, errno);
+    const auto file_bytes = usable_size(file.number(), path);
+    if (!file_bytes) return file_bytes.error();
+    if (offset >= *file_bytes || bytes > *file_bytes - offset) {
+        return failure{error_code::invalid_argument,
+                       "cannot map " + (bytes == 0 ? "" : std::to_string(bytes) + " bytes of ") + path +
+                           " from byte " + std::to_string(offset) + ": the file has " +
+                           detail::size_text(*file_bytes)};
+    }
+
+    state held;
+    held.size_bytes = bytes != 0 ? bytes : *file_bytes - offset;
+    held.base_bytes = held.size_bytes;
+    held.owner = owner::mapping;
+    held.writable = access == file_access::read_write;
+    held.base = ::mmap(nullptr, static_cast<std::size_t>(held.base_bytes),
+                       held.writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.number(),
+                       static_cast<off_t>(offset));
+    if (held.base == MAP_FAILED) {
+        const int error_number = errno;
+        failure why = io_failure("map", path, error_number);
+        if (error_number == ENOMEM) why.code = error_code::out_of_memory;
+        return why;
+    }
+    held.data = held.base;
+    return region(held);
+}
+
+} // namespace bouncer
