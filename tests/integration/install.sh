@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs the library and builds the three-line consumer outside the tree with find_package (static and shared),
+# add_subdirectory and pkg-config, and runs each.
+# Usage: install.sh SOURCE_FOLDER BUILD_FOLDER C++_COMPILER
+set -euo pipefail
+source_dir=$1 build_dir=$2 cxx=$3
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r "$source_dir/tests/integration/consumer" "$work/consumer"
+generate=(cmake -S "$work/consumer" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" --log-level=WARNING)
+
+echo "-- install"
+cmake --install "$build_dir" --prefix "$work/first" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+mv "$work/first" "$work/prefix" # an installed tree may be moved
+prefix=$work/prefix
+
+echo "-- find_package"
+"${generate[@]}" -B "$work/find" -DCMAKE_PREFIX_PATH="$prefix"
+cmake --build "$work/find" -- --quiet
+"$work/find/consumer"
+"$work/find/consumer_shared"
+
+echo "-- add_subdirectory"
+"${generate[@]}" -B "$work/sub" -DBOUNCER_TREE="$source_dir"
+cmake --build "$work/sub" --target consumer -j 2 -- --quiet
+"$work/sub/consumer"
+
+echo "-- pkg-config"
+pc=$(find "$prefix" -name bouncer.pc)
+export PKG_CONFIG_PATH=${pc%/*}
+libdir=$(pkg-config --variable=libdir bouncer)
+read -ra flags < <(pkg-config --cflags --libs bouncer)
+"$cxx" -std=c++20 "$work/consumer/main.cc" "${flags[@]}" -Wl,-rpath,"$libdir" -o "$work/plain"
+"$work/plain"
+# The shared library was meant, and found.
+readelf -d "$work/plain" | grep -q 'NEEDED.*libbouncer\.so\.'
+
+echo "-- all four consumers ran"
