@@ -1,0 +1,61 @@
+// The one list of kinds. Typed tests, benchmark rows and whatever else must know every kind read it from here.
+#pragma once
+
+#include <bouncer/blocked_bloom.h>
+#include <bouncer/bloom.h>
+#include <bouncer/partitioned_bloom.h>
+#include <bouncer/register_bloom.h>
+#include <bouncer/split_block_bloom.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace bouncer {
+
+template <class... Types>
+struct type_list {
+    // List::apply<Template>: Template<Types...>.
+    template <template <class...> class Template>
+    using apply = Template<Types...>;
+};
+
+// Every kind, with words of the caller's choice. A kind's id is never reused.
+template <class Words>
+using all_filters = type_list<basic_bloom<Words>, basic_blocked_bloom<Words>, basic_split_block_bloom<Words>,
+                              basic_register_bloom<Words>, basic_partitioned_bloom<Words>>;
+
+// [any-thread] visit.template operator()<F>() for every kind F.
+template <class Words, class Visit>
+constexpr void for_each_kind(Visit visit) {
+    [&]<class... Kinds>(type_list<Kinds...>) {
+        (visit.template operator()<Kinds>(), ...);
+    }(all_filters<Words>{});
+}
+
+struct kind_info {
+    std::uint16_t id;
+    std::string_view name;
+};
+
+namespace detail {
+
+template <class... Kinds>
+constexpr auto kinds_of(type_list<Kinds...>) noexcept {
+    return std::array{kind_info{Kinds::kind_id, Kinds::kind_name}...};
+}
+
+consteval bool distinct(auto kinds) {
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (kinds[i].id == kinds[j].id || kinds[i].name == kinds[j].name) return false;
+    return true;
+}
+
+} // namespace detail
+
+// Ids and names of every kind, in the list's order.
+inline constexpr auto all_kinds = detail::kinds_of(all_filters<plain_words>{});
+static_assert(detail::distinct(all_kinds));
+
+} // namespace bouncer

@@ -1,0 +1,429 @@
+// bit_filter<Layout, Words>: every kind whose state is bits that only go from 0 to 1. A layout says which bits a
+// hash has and how a goal becomes parameters; words say how memory is reached; everything else is here, once.
+//
+// Thread safety, by words:
+//   plain_words   [exclusive] to change, any number of concurrent readers while nobody changes.
+//   atomic_words  add, may_contain, test_and_add, merge and all scans are [any-thread] and wait-free.
+//   const_words   everything is [any-thread]; there is nothing that changes the filter.
+// Invariants of the atomic form:
+//   1. Bits only go from 0 to 1, by read-modify-writes of whole words, so no bit is ever lost.
+//   2. An add that happens-before a query is seen by it: every word the add found wanting was changed by an RMW
+//      before the add returned, and every word it found sufficient had been seen with those bits, so the query's
+//      load of the same word reads this value or a later one (write-read and read-read coherence).
+//   3. clear() breaks 1 and so is [exclusive].
+//   4. Relaxed operations publish nothing else: "maybe" does not make visible what another thread wrote before its
+//      add. add_release and may_contain_acquire give that edge.
+#pragma once
+
+#include <bouncer/concepts.h>
+#include <bouncer/detail/bit_scan.h>
+#include <bouncer/detail/format.h>
+#include <bouncer/detail/kernels.h>
+#include <bouncer/detail/parallel.h>
+#include <bouncer/detail/pipeline.h>
+#include <bouncer/goal.h>
+#include <bouncer/hash.h>
+#include <bouncer/math.h>
+#include <bouncer/result.h>
+#include <bouncer/words.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace bouncer {
+
+// What a filter is created with besides its goal.
+struct filter_options {
+    // How the hashes that will be added are made; unset: the kind's default (prehashed, or the one hash it fixes).
+    std::optional<hash_spec> hash = std::nullopt;
+    memory_options memory = {};
+};
+
+template <class Layout, readable_words Words>
+class bit_filter {
+  public:
+    using layout_type = Layout;
+    using words_type = Words;
+    using parameters = typename Layout::parameters;
+    using default_hasher = typename Layout::default_hasher;
+    // The same kind with other access.
+    template <class OtherWords>
+    using with_words = bit_filter<Layout, OtherWords>;
+
+    static constexpr std::uint16_t kind_id = Layout::kind_id;
+    static constexpr std::string_view kind_name = Layout::kind_name;
+    static constexpr bool no_false_negatives = true;
+    static constexpr bool concurrent = Words::concurrent; // to go
+    static constexpr concurrency_level concurrency =
+        Words::concurrent ? concurrency_level::wait_free : concurrency_level::exclusive;
+
+    // [any-thread] An empty filter for a goal, or for explicit parameters. Nothing is allocated before every value
+    // has been checked.
+    static result<bit_filter> create(const goal& wanted,
+                                     const filter_options& options = {}) requires(Words::writable) {
+        auto solved = Layout::solve(wanted);
+        if (!solved) return solved.error();
+        return create(*solved, options);
+    }
+    static result<bit_filter> create(const parameters& chosen,
+                                     const filter_options& options = {}) requires(Words::writable) {
+        if (auto ok = Layout::check(chosen); !ok) return ok.error();
+        const hash_spec spec = options.hash.value_or(Layout::default_hash());
+        if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
+        const Layout layout(chosen);
+        auto memory = region::allocate(layout.word_count() * sizeof(std::uint64_t), options.memory);
+        if (!memory) return memory.error();
+        return bit_filter(layout, Words(std::move(*memory)), spec);
+    }
+
+    // [any-thread] A filter over words that already hold its bits (a mapped file, a borrowed range). Refuses words
+    // that are too few or not 64-byte aligned (corrupt), and read-only memory for a filter that can add
+    // (invalid_argument).
+    static result<bit_filter> over(Words words, const parameters& chosen, const hash_spec& spec) {
+        if (auto ok = Layout::check(chosen); !ok) return ok.error();
+        if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
+        const Layout layout(chosen);
+        if (words.size() < layout.word_count())
+            return failure{error_code::corrupt, std::string(kind_name) + " needs " +
+                                                    std::to_string(layout.word_count()) +
+                                                    " words, and there are " + std::to_string(words.size())};
+        if (reinterpret_cast<std::uintptr_t>(words.line(0)) % region::alignment_bytes != 0)
+            return failure{error_code::corrupt, "the words of a filter must be 64-byte aligned"};
+        if constexpr (Words::writable && requires { words.memory(); }) {
+            if (!words.memory().writable())
+                return failure{error_code::invalid_argument, "a filter that can add needs writable memory"};
+        }
+        return bit_filter(layout, std::move(words), spec);
+    }
+
+    // ---- one key -------------------------------------------------------------------------------------------------
+
+    // [any-thread] (plain: [exclusive]) Returns whether the look before the write saw a zero bit. Never false when
+    // this add set a bit; possibly true for two racing adds of the same bits: a count of true answers may run
+    // early, never late. Words that already have their bits are not written, so adding a hot key again takes no
+    // ownership of its cache lines.
+    bool add(std::uint64_t hash) noexcept requires(Words::writable) {
+        bool changed = false;
+        layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            if ((words_.load(i) & bits) != bits) {
+                words_.fetch_or(i, bits);
+                changed = true;
+            }
+            return true;
+        });
+        return changed;
+    }
+
+    // [any-thread] False: surely never added. True: probably added.
+    bool may_contain(std::uint64_t hash) const noexcept {
+        return layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            return (words_.load(i) & bits) == bits; //
+        });
+    }
+
+    // [any-thread] (plain: [exclusive]) Adds, and returns whether the key seemed to be there before. Who may be told
+    // "new" (false) when several threads add the same new key at once:
+    //   register_bloom  at most one of them, and exactly one unless other keys' bits already covered the key;
+    //   other kinds     at least one of them (with the same exception), possibly several, because the key's bits
+    //                   lie in several words and no single RMW covers them.
+    bool test_and_add(std::uint64_t hash) noexcept requires(Words::writable) {
+        if constexpr (Layout::one_word) {
+            bool present = true;
+            layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+                // The result of the RMW decides, so racing threads see the word change in one order. Bits are
+                // monotone, so a compare-exchange loop behind fetch_or fails at most 64 times: still wait-free.
+                if ((words_.load(i) & bits) != bits) present = (words_.fetch_or(i, bits) & bits) == bits;
+                return true;
+            });
+            return present;
+        } else {
+            return !add(hash);
+        }
+    }
+
+    // [any-thread] add, with release order on every word: whatever this thread wrote before is visible to a
+    // may_contain_acquire that answers true because of bits this add wrote. Always writes, so it takes line
+    // ownership even for a hot key; on x86-64 it costs nothing else.
+    void add_release(std::uint64_t hash) noexcept requires(Words::writable&& Words::concurrent) {
+        layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            words_.template fetch_or<std::memory_order_release>(i, bits);
+            return true;
+        });
+    }
+    // [any-thread] may_contain with acquire order; see add_release.
+    bool may_contain_acquire(std::uint64_t hash) const noexcept requires(Words::concurrent) {
+        return layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            return (words_.template load<std::memory_order_acquire>(i) & bits) == bits;
+        });
+    }
+
+    // ---- batches: prefetched, one dispatch; each is as the calls one by one, in order ------------------------------
+
+    // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
+    std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
+        const std::size_t count = std::min(hashes.size(), answers.size());
+        if constexpr (requires { layout_.kernel(); }) {
+            if (const auto kernel = layout_.kernel(); kernel != nullptr)
+                return kernel(words_.line(0), layout_.block_count(), hashes.data(), count, answers.data());
+        }
+        std::size_t found = 0;
+        pipeline(hashes.first(count), false, [&](std::size_t i) {
+            answers[i] = may_contain(hashes[i]);
+            found += answers[i];
+        });
+        return found;
+    }
+
+    // [any-thread] (plain: [exclusive]) Adds all; returns how many adds saw a zero bit.
+    std::size_t add_batch(std::span<const std::uint64_t> hashes) noexcept requires(Words::writable) {
+        std::size_t changed = 0;
+        pipeline(hashes, true, [&](std::size_t i) { changed += add(hashes[i]); });
+        return changed;
+    }
+
+    // [any-thread] (plain: [exclusive]) answers[i] = test_and_add(hashes[i]); returns how many were new (false).
+    std::size_t test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) noexcept
+        requires(Words::writable) {
+        const std::size_t count = std::min(hashes.size(), answers.size());
+        std::size_t added = 0;
+        pipeline(hashes.first(count), true, [&](std::size_t i) {
+            answers[i] = test_and_add(hashes[i]);
+            added += !answers[i];
+        });
+        return added;
+    }
+
+    // [any-thread] (plain: [exclusive]) Adds all on `threads` threads (0: one per core). Each thread owns a range of
+    // words and writes no other, so there is no contention and even a plain filter is built in parallel.
+    void add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0) requires(Words::writable) {
+        detail::run_parallel(detail::thread_count(threads, hashes.size()),
+                             [&](unsigned part, unsigned parts) {
+                                 if (parts == 1) {
+                                     add_batch(hashes);
+                                     return;
+                                 }
+                                 const std::uint64_t first = word_boundary(part, parts);
+                                 const std::uint64_t last = word_boundary(part + 1, parts);
+                                 add_range(hashes, first, last);
+                             });
+    }
+
+    // ---- the whole filter ------------------------------------------------------------------------------------------
+
+    // [exclusive] Forgets every key. O(m).
+    void clear() noexcept requires(Words::writable) {
+        for (std::uint64_t i = 0; i < layout_.word_count(); ++i) words_.store(i, 0);
+    }
+
+    // [any-thread] (plain: [exclusive]) Becomes the union, exactly as if every key of `other` had been added.
+    // Returns the expected false-positive rate after. Refuses a filter that differs in parameters or hash
+    // (mismatch) or only in its secret key (wrong_key), and changes nothing then. O(m).
+    template <class OtherWords>
+    result<double> merge(const bit_filter<Layout, OtherWords>& other) requires(Words::writable) {
+        if (auto ok = check_like(other); !ok) return ok.error();
+        or_words(other);
+        return expected_fpr();
+    }
+
+    // [any-thread] (plain: [exclusive]) merge, unless the union's expected rate would exceed `rate` (full). Adds
+    // that race with it are not in the forecast. O(m).
+    template <class OtherWords>
+    result<double> merge_if_within(const bit_filter<Layout, OtherWords>& other,
+                                   double rate) requires(Words::writable) {
+        if (!(rate > 0) || !(rate < 1))
+            return failure{error_code::invalid_argument,
+                           "the rate must lie between 0 and 1, and is " + std::to_string(rate)};
+        if (auto ok = check_like(other); !ok) return ok.error();
+        const double after = detail::answer_rate(shape(), {words_.line(0), other.words().line(0)});
+        if (after > rate)
+            return failure{error_code::full,
+                           "the union would answer \"maybe\" to " + detail::scientific(after) +
+                               " of absent keys, above the limit of " + detail::scientific(rate)};
+        or_words(other);
+        return after;
+    }
+
+    // [any-thread] A filter of 1/factor of the size, exactly as if the same keys had been added to it: for an
+    // underfilled filter, without its keys. Refuses (invalid_argument) a factor that does not divide. O(m).
+    result<bit_filter<Layout, plain_words>> fold(std::uint64_t factor,
+                                                 const memory_options& memory = {}) const {
+        auto small = layout_.folded(factor);
+        if (!small) return small.error();
+        auto out = bit_filter<Layout, plain_words>::create(*small, {.hash = hash_, .memory = memory});
+        if (out) detail::fold_bits(shape(), factor, words_.line(0), out->mutable_words());
+        return out;
+    }
+
+    // [any-thread] A copy with access of its own choice, e.g. clone<atomic_words>(). O(m).
+    template <class OtherWords = Words>
+    result<bit_filter<Layout, OtherWords>> clone(const memory_options& memory = {}) const {
+        auto out = bit_filter<Layout, OtherWords>::create(params(), {.hash = hash_, .memory = memory});
+        if (out) out->or_words(*this);
+        return out;
+    }
+
+    // [any-thread] A read-only view of this filter's words; valid while this filter lives and is not moved from.
+    bit_filter<Layout, const_words> view() const noexcept {
+        const std::uint64_t bytes = layout_.word_count() * sizeof(std::uint64_t);
+        return {layout_, const_words(region::borrow(words_.line(0), bytes)), hash_};
+    }
+
+    // [any-thread] Same parameters, same hash, same bits. O(m).
+    template <class OtherWords>
+    bool operator==(const bit_filter<Layout, OtherWords>& other) const noexcept {
+        return params() == other.params() && hash_ == other.hash() &&
+               detail::equal_bits(words_.line(0), other.words().line(0), layout_.word_count());
+    }
+
+    // ---- what it knows of itself -----------------------------------------------------------------------------------
+
+    // [any-thread] The fraction of bits that are set. O(m); sampled: O(samples).
+    double fill_ratio() const noexcept { return detail::fill_of(shape(), source()); }
+    estimate sampled_fill_ratio(std::uint32_t samples = 4096, std::uint64_t seed = 1) const noexcept {
+        return detail::sampled_fill(shape(), source(), samples, seed);
+    }
+
+    // [any-thread] How many distinct keys were added, estimated from the fill. Infinite when every bit is set.
+    // O(m); sampled: O(samples).
+    double approximate_size() const noexcept { return detail::keys_behind(shape(), fill_ratio()); }
+    estimate sampled_size(std::uint32_t samples = 4096, std::uint64_t seed = 1) const noexcept {
+        return detail::sampled_keys(shape(), source(), samples, seed);
+    }
+
+    // [any-thread] The false-positive rate now, from the bits as they are. O(m); sampled: O(samples).
+    double expected_fpr() const noexcept { return detail::answer_rate(shape(), source()); }
+    estimate sampled_fpr(std::uint32_t samples = 4096, std::uint64_t seed = 1) const noexcept {
+        return detail::sampled_answer_rate(shape(), source(), samples, seed);
+    }
+
+    // [immutable] The exact expected rate of these parameters with `keys` keys: the overfill curve.
+    double fpr_at(std::uint64_t keys) const { return math::fpr(shape(), static_cast<double>(keys)); }
+    // [immutable] The most keys at which the expected rate still is within `rate`.
+    std::uint64_t capacity(double rate) const { return math::capacity(shape(), rate); }
+
+    // [any-thread] How many distinct keys the union, or the intersection, of the two key sets has; the sampled
+    // forms take O(samples), the others O(m). The intersection is n(A) + n(B) - n(A or B), so its error is that of
+    // three estimates: below a few percent of the union it means nothing.
+    template <class OtherWords>
+    result<double> union_size(const bit_filter<Layout, OtherWords>& other) const {
+        if (auto ok = check_like(other); !ok) return ok.error();
+        return detail::keys_behind(shape(), detail::fill_of(shape(), source_with(other)));
+    }
+    template <class OtherWords>
+    result<double> intersection_size(const bit_filter<Layout, OtherWords>& other) const {
+        auto together = union_size(other);
+        if (!together) return together.error();
+        return std::max(0.0, approximate_size() + other.approximate_size() - *together);
+    }
+    template <class OtherWords>
+    result<estimate> sampled_union_size(const bit_filter<Layout, OtherWords>& other,
+                                        std::uint32_t samples = 4096, std::uint64_t seed = 1) const {
+        if (auto ok = check_like(other); !ok) return ok.error();
+        return detail::sampled_keys(shape(), source_with(other), samples, seed);
+    }
+    template <class OtherWords>
+    result<estimate> sampled_intersection_size(const bit_filter<Layout, OtherWords>& other,
+                                               std::uint32_t samples = 4096, std::uint64_t seed = 1) const {
+        const auto together = sampled_union_size(other, samples, seed);
+        if (!together) return together.error();
+        const estimate a = sampled_size(samples, seed);
+        const estimate b = other.sampled_size(samples, seed);
+        return estimate{std::max(0.0, a.value + b.value - together->value),
+                        std::max(0.0, a.low + b.low - together->high),
+                        std::max(0.0, a.high + b.high - together->low)};
+    }
+
+    // [immutable]
+    std::uint64_t size_bytes() const noexcept { return layout_.word_count() * sizeof(std::uint64_t); }
+    std::uint64_t size_bits() const noexcept { return shape().total_bits(); }
+    const parameters& params() const noexcept { return layout_.params(); }
+    const Layout& layout() const noexcept { return layout_; }
+    const hash_spec& hash() const noexcept { return hash_; }
+    math::geometry shape() const noexcept { return layout_.shape(); }
+    const Words& words() const noexcept { return words_; }
+
+    // [exclusive] For host-supplied memory: the host has copied the filter's block to another place.
+    void host_block_moved_to(void* block) noexcept { words_.host_block_moved_to(block); }
+
+  private:
+    template <class OtherLayout, readable_words OtherWords>
+    friend class bit_filter;
+
+    bit_filter(const Layout& layout, Words words, const hash_spec& spec) noexcept
+        : layout_(layout), words_(std::move(words)), hash_(spec) {}
+
+    detail::bit_source source() const noexcept { return {words_.line(0)}; }
+    template <class OtherWords>
+    detail::bit_source source_with(const bit_filter<Layout, OtherWords>& other) const noexcept {
+        return {words_.line(0), other.words().line(0)};
+    }
+
+    std::uint64_t* mutable_words() noexcept { return const_cast<std::uint64_t*>(words_.line(0)); }
+
+    template <class OtherWords>
+    void or_words(const bit_filter<Layout, OtherWords>& other) noexcept {
+        for (std::uint64_t i = 0; i < layout_.word_count(); ++i) {
+            const std::uint64_t bits = other.words().load(i);
+            if ((words_.load(i) & bits) != bits) words_.fetch_or(i, bits);
+        }
+    }
+
+    template <class OtherWords>
+    result<void> check_like(const bit_filter<Layout, OtherWords>& other) const {
+        if (!(params() == other.params()))
+            return failure{error_code::mismatch,
+                           "the filters differ in parameters: " + Layout::describe(params()) + " and " +
+                               Layout::describe(other.params())};
+        return check_same_hash(hash_, other.hash());
+    }
+
+    template <class Step>
+    void pipeline(std::span<const std::uint64_t> hashes, bool for_write, Step step) const noexcept {
+        detail::pipeline(
+            hashes.size(),
+            [&](std::size_t i) {
+                layout_.every_line(hashes[i], [&](std::uint64_t word) {
+                    if (for_write)
+                        __builtin_prefetch(words_.line(word), 1);
+                    else
+                        __builtin_prefetch(words_.line(word), 0);
+                });
+            },
+            step);
+    }
+
+    std::uint64_t word_boundary(unsigned part, unsigned parts) const noexcept {
+        // Whole blocks, so that a key of a one-block layout belongs to one thread.
+        const std::uint64_t unit = Layout::one_block ? layout_.word_count() / layout_.block_count() : 1;
+        return static_cast<std::uint64_t>(detail::uint128{layout_.word_count() / unit} * part / parts) * unit;
+    }
+
+    void add_range(std::span<const std::uint64_t> hashes, std::uint64_t first, std::uint64_t last) noexcept {
+        const auto mine = [&](std::uint64_t word) { return word - first < last - first; };
+        detail::pipeline(
+            hashes.size(),
+            [&](std::size_t i) {
+                layout_.every_line(hashes[i], [&](std::uint64_t word) {
+                    if (mine(word)) __builtin_prefetch(words_.line(word), 1);
+                });
+            },
+            [&](std::size_t i) {
+                layout_.every_word(hashes[i], [&](std::uint64_t word, std::uint64_t bits) {
+                    const bool wanted = mine(word);
+                    if (wanted && (words_.load(word) & bits) != bits) words_.fetch_or(word, bits);
+                    return wanted || !Layout::one_block; // the other words of the block are not ours either
+                });
+            });
+    }
+
+    Layout layout_;
+    Words words_;
+    hash_spec hash_;
+};
+
+} // namespace bouncer

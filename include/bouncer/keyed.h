@@ -1,0 +1,161 @@
+// keyed<F, Hasher>: a filter of real keys. F sees 64-bit hashes only; this hashes strings, integers, byte ranges and
+// fixed arrays (and whatever the user's own hasher takes) on the way in, with no allocation and no virtual call.
+//
+// Thread safety: exactly F's. The hasher is immutable.
+#pragma once
+
+#include <bouncer/bit_filter.h>
+#include <bouncer/hash.h>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <ranges>
+#include <span>
+#include <utility>
+
+namespace bouncer {
+
+namespace detail {
+
+// Hashes a batch lies in before the filter sees them: 4 KiB of stack, long enough to fill the prefetch pipeline.
+inline constexpr std::size_t keyed_chunk = 512;
+
+// A batch of keys for a hasher: a vector, array, span, deque, … of keys.
+template <class Keys, class Hasher>
+concept key_batch = std::ranges::random_access_range<const Keys> && std::ranges::sized_range<const Keys> &&
+    hasher_for<Hasher, std::ranges::range_value_t<const Keys>>;
+
+} // namespace detail
+
+template <class F, class Hasher = typename F::default_hasher>
+class keyed {
+  public:
+    using filter_type = F;
+    using hasher_type = Hasher;
+
+    // [any-thread] An empty filter for a goal; F::parameters for explicit ones.
+    static result<keyed> create(const goal& wanted, const Hasher& hasher = {},
+                                const memory_options& memory = {}) {
+        return made(F::create(wanted, {.hash = spec_of(hasher), .memory = memory}), hasher);
+    }
+    static result<keyed> create(const typename F::parameters& chosen, const Hasher& hasher = {},
+                                const memory_options& memory = {}) {
+        return made(F::create(chosen, {.hash = spec_of(hasher), .memory = memory}), hasher);
+    }
+
+    // [any-thread] Keys for a filter that exists. Refuses a hasher that is not the one the filter was made with:
+    // wrong_key when only the secret key differs, mismatch otherwise.
+    static result<keyed> wrap(F filter, const Hasher& hasher = {}) {
+        if (auto ok = check_same_hash(filter.hash(), spec_of(hasher)); !ok) return ok.error();
+        return keyed(std::move(filter), hasher);
+    }
+
+    // ---- one key: F's methods of the same name, with F's contracts ------------------------------------------------
+
+    // [any-thread] (plain: [exclusive])
+    template <class Key>
+    requires hasher_for<Hasher, Key>
+    bool add(const Key& key) noexcept { return filter_.add(hash_of(key)); }
+
+    // [any-thread]
+    template <class Key>
+    requires hasher_for<Hasher, Key>
+    bool may_contain(const Key& key) const noexcept { return filter_.may_contain(hash_of(key)); }
+
+    // [any-thread] (plain: [exclusive])
+    template <class Key>
+    requires hasher_for<Hasher, Key>
+    bool test_and_add(const Key& key) noexcept { return filter_.test_and_add(hash_of(key)); }
+
+    // [immutable] The 64 bits that stand for this key in the filter.
+    template <class Key>
+    requires hasher_for<Hasher, Key> std::uint64_t hash_of(const Key& key)
+    const noexcept { return hash_key(hasher_, key); }
+
+    // ---- batches: keys in a vector, array, span, …; hashed in chunks, then F's batch ------------------------------
+
+    // [any-thread] answers[i] = may_contain(keys[i]); returns how many are true. Works on the shorter of the two.
+    template <detail::key_batch<Hasher> Keys>
+    std::size_t may_contain(const Keys& keys, std::span<bool> answers) const noexcept {
+        return in_chunks(keys, answers.size(), [&](std::size_t first, std::span<const std::uint64_t> hashes) {
+            return filter_.may_contain(hashes, answers.subspan(first, hashes.size()));
+        });
+    }
+
+    // [any-thread] (plain: [exclusive]) Adds all; returns how many adds saw a zero bit.
+    template <detail::key_batch<Hasher> Keys>
+    std::size_t add_batch(const Keys& keys) noexcept {
+        return in_chunks(
+            keys, std::ranges::size(keys),
+            [&](std::size_t, std::span<const std::uint64_t> hashes) { return filter_.add_batch(hashes); });
+    }
+
+    // [any-thread] (plain: [exclusive]) answers[i] = test_and_add(keys[i]); returns how many were new.
+    template <detail::key_batch<Hasher> Keys>
+    std::size_t test_and_add(const Keys& keys, std::span<bool> answers) noexcept {
+        return in_chunks(keys, answers.size(), [&](std::size_t first, std::span<const std::uint64_t> hashes) {
+            return filter_.test_and_add(hashes, answers.subspan(first, hashes.size()));
+        });
+    }
+
+    // ---- the whole filter ------------------------------------------------------------------------------------------
+
+    // [any-thread] (plain: [exclusive]) The union; see F.
+    template <class OtherF>
+    result<double> merge(const keyed<OtherF, Hasher>& other) {
+        return filter_.merge(other.filter());
+    }
+    template <class OtherF>
+    result<double> merge_if_within(const keyed<OtherF, Hasher>& other, double rate) {
+        return filter_.merge_if_within(other.filter(), rate);
+    }
+
+    // [exclusive]
+    void clear() noexcept { filter_.clear(); }
+
+    // [any-thread] Everything else F knows: fill_ratio, approximate_size, expected_fpr, …; and what changes it by
+    // hash.
+    const F& filter() const noexcept { return filter_; }
+    F& filter() noexcept { return filter_; }
+
+    // [immutable]
+    const Hasher& hasher() const noexcept { return hasher_; }
+    hash_spec hash() const noexcept { return filter_.hash(); }
+    std::uint64_t size_bytes() const noexcept { return filter_.size_bytes(); }
+
+    // [any-thread] Same hash, same parameters, same bits. O(m).
+    template <class OtherF>
+    bool operator==(const keyed<OtherF, Hasher>& other) const noexcept {
+        return filter_ == other.filter();
+    }
+
+  private:
+    keyed(F filter, const Hasher& hasher) noexcept : filter_(std::move(filter)), hasher_(hasher) {}
+
+    static result<keyed> made(result<F> filter, const Hasher& hasher) {
+        if (!filter) return filter.error();
+        return keyed(std::move(*filter), hasher);
+    }
+
+    template <class Keys, class Work>
+    std::size_t in_chunks(const Keys& keys, std::size_t most, Work work) const noexcept {
+        const std::size_t count = std::min<std::size_t>(std::ranges::size(keys), most);
+        const auto begin = std::ranges::begin(keys);
+        std::array<std::uint64_t, detail::keyed_chunk> hashes;
+        std::size_t sum = 0;
+        for (std::size_t first = 0; first < count; first += hashes.size()) {
+            const std::size_t length = std::min(hashes.size(), count - first);
+            for (std::size_t i = 0; i < length; ++i)
+                hashes[i] =
+                    hash_of(begin[static_cast<std::ranges::range_difference_t<const Keys>>(first + i)]);
+            sum += work(first, std::span<const std::uint64_t>(hashes.data(), length));
+        }
+        return sum;
+    }
+
+    F filter_;
+    [[no_unique_address]] Hasher hasher_;
+};
+
+} // namespace bouncer
