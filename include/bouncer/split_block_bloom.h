@@ -7,7 +7,7 @@
 
 namespace bouncer {
 
-// Explicit parameters: `blocks` blocks of 32 bytes, at most 4Mi (128 MiB, Parquet's limit). k is 8.
+// Explicit parameters: `blocks` blocks of 32 bytes, at most 4Mi: 128 MiB, as Apache Arrow limits them. k is 8.
 struct split_block_bloom_parameters {
     std::uint64_t blocks = 0;
     friend bool operator==(const split_block_bloom_parameters&,

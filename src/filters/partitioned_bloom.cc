@@ -2,11 +2,16 @@
 
 #include "filters/solve.h"
 
+#include <algorithm>
+
 namespace bouncer::detail {
 
 result<partitioned_bloom_parameters> partitioned_layout::solve(const goal& wanted) {
     std::vector<math::geometry> shapes;
-    for (const std::uint32_t k : k_candidates(wanted, k_most)) shapes.push_back({.groups = k});
+    // A slice has at least one word, so a size bounds k.
+    const auto slices = std::clamp<std::uint64_t>(wanted.size_bytes.value_or(8 * k_most) / 8, 1, k_most);
+    for (const std::uint32_t k : k_candidates(wanted, static_cast<std::uint32_t>(slices)))
+        shapes.push_back({.groups = k});
     auto sized = size_shapes(wanted, shapes, math::growth::sector_bits, 64, words_most * 64);
     if (!sized) return sized.error();
     const math::geometry& best = cheapest(*sized).shape;

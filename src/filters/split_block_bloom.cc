@@ -22,8 +22,7 @@ result<void> split_block_layout::check(const parameters& chosen) {
         return failure{error_code::invalid_argument, "blocks must be at least 1, and is 0"};
     if (chosen.blocks > blocks_most)
         return failure{error_code::too_large, "blocks must be at most " + std::to_string(blocks_most) +
-                                                  " (Parquet's 128 MiB), and is " +
-                                                  std::to_string(chosen.blocks)};
+                                                  " (128 MiB), and is " + std::to_string(chosen.blocks)};
     return {};
 }
 
