@@ -3,14 +3,18 @@
 //   bouncer_demo [--keys N] [--fpr R]      N keys in all (default 4000000), half of them added; R is the promised
 //                                          false-positive rate (default 0.01)
 #include <bouncer/all_filters.h>
+#include <bouncer/instruction_set.h>
 #include <bouncer/keyed.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unordered_set>
 #include <vector>
@@ -147,9 +151,52 @@ void print(const row& r, std::size_t present, std::size_t absent) {
                 r.false_negatives, r.add_mops, r.single_mops, batch, r.cores_mops);
 }
 
-[[noreturn]] void usage(const std::string& why) {
-    std::fprintf(stderr, "bouncer_demo: %s\nusage: bouncer_demo [--keys N] [--fpr R]\n", why.c_str());
+constexpr const char* help =
+    "usage: bouncer_demo [--keys N] [--fpr R]\n"
+    "  --keys N  keys in all, half of them added (2 to 1000000000; default 4000000)\n"
+    "  --fpr R   the promised false-positive rate (above 0, below 1; default 0.01)\n";
+
+[[noreturn]] void refuse(const std::string& why) {
+    std::fprintf(stderr, "bouncer_demo: %s\n%s", why.c_str(), help);
     std::exit(2);
+}
+
+template <class Number>
+Number number_from(const std::string& name, std::string_view text, Number least, Number most) {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc{} && end == text.data() + text.size();
+    if (!whole || !(value >= least) || !(value <= most))
+        refuse(name + " must be a number from " + std::to_string(least) + " to " + std::to_string(most) +
+               ", and is " + std::string(text));
+    return value;
+}
+
+int run(std::uint64_t keys, double rate) {
+    // Numbers without an order that a hash set could profit from; an odd multiplier repeats none.
+    const auto key = [](std::uint64_t i) { return (i + 1) * 0x9e3779b97f4a7c15u; };
+    keys_type present(keys / 2);
+    keys_type absent(keys - keys / 2);
+    for (std::size_t i = 0; i < present.size(); ++i) present[i] = key(i);
+    for (std::size_t i = 0; i < absent.size(); ++i) absent[i] = key(present.size() + i);
+
+    const row rows[] = {measure_filter<bouncer::atomic_blocked_bloom>(present, absent, rate),
+                        measure_filter<bouncer::atomic_bloom>(present, absent, rate),
+                        measure_exact_set(present, absent)};
+    std::printf("%zu keys added, %zu other keys asked for; %u cores, kernels: %s\n\n", present.size(),
+                absent.size(), std::thread::hardware_concurrency(),
+                std::string(bouncer::active_instruction_set()).c_str());
+    std::printf("%-24s %8s %8s %9s %9s %9s %8s %30s\n", "", "", "bits per", "promised", "measured", "false",
+                "add", "query, million per second");
+    std::printf("%-24s %8s %8s %9s %9s %9s %8s %10s %9s %9s\n", "", "MiB", "key", "FPR", "FPR", "negatives",
+                "M/s", "one by one", "in batch", "all cores");
+    std::size_t false_negatives = 0;
+    for (const row& each : rows) {
+        print(each, present.size(), absent.size());
+        false_negatives += each.false_negatives;
+    }
+    std::printf("\nA filter answers \"definitely not\" or \"maybe\"; a false negative would be a defect.\n");
+    return false_negatives == 0 ? 0 : 1;
 }
 
 } // namespace
@@ -158,41 +205,20 @@ int main(int argc, char** argv) {
     std::uint64_t keys = 4'000'000;
     double rate = 0.01;
     for (int i = 1; i < argc; ++i) {
-        const std::string_view name = argv[i];
-        if (name != "--keys" && name != "--fpr") usage("unknown argument " + std::string(name));
-        if (++i == argc) usage(std::string(name) + " needs a value");
-        char* end = nullptr;
+        const std::string name = argv[i];
+        if (name == "--help") return std::fputs(help, stdout), 0;
+        if (name != "--keys" && name != "--fpr") refuse("unknown argument " + name);
+        if (++i == argc) refuse(name + " needs a value");
         if (name == "--keys")
-            keys = std::strtoull(argv[i], &end, 10);
+            keys = number_from<std::uint64_t>(name, argv[i], 2, 1'000'000'000);
         else
-            rate = std::strtod(argv[i], &end);
-        if (end == argv[i] || *end != '\0') usage(std::string(name) + " is not a number: " + argv[i]);
+            rate = number_from<double>(name, argv[i], 0.0, 1.0);
     }
-    if (keys < 2 || keys > 1'000'000'000) usage("--keys must lie between 2 and 1000000000");
-    if (!(rate > 0) || !(rate < 1)) usage("--fpr must lie between 0 and 1");
-
-    // A pseudo-random sequence without repetition: the mixer is a bijection.
-    keys_type present(keys / 2);
-    keys_type absent(keys - keys / 2);
-    for (std::size_t i = 0; i < present.size(); ++i) present[i] = bouncer::detail::mix64(i + 1);
-    for (std::size_t i = 0; i < absent.size(); ++i)
-        absent[i] = bouncer::detail::mix64(present.size() + i + 1);
-
-    std::printf("%zu keys added, %zu other keys asked for; %u cores, kernels: %s\n\n", present.size(),
-                absent.size(), std::thread::hardware_concurrency(),
-                std::string(bouncer::detail::name_of(bouncer::detail::active_isa())).c_str());
-    std::printf("%-24s %8s %8s %9s %9s %9s %8s %30s\n", "", "", "bits per", "promised", "measured", "false",
-                "add", "query, million per second");
-    std::printf("%-24s %8s %8s %9s %9s %9s %8s %10s %9s %9s\n", "", "MiB", "key", "FPR", "FPR", "negatives",
-                "M/s", "one by one", "in batch", "all cores");
-    const row rows[] = {measure_filter<bouncer::atomic_blocked_bloom>(present, absent, rate),
-                        measure_filter<bouncer::atomic_bloom>(present, absent, rate),
-                        measure_exact_set(present, absent)};
-    std::size_t false_negatives = 0;
-    for (const row& each : rows) {
-        print(each, present.size(), absent.size());
-        false_negatives += each.false_negatives;
+    try {
+        return run(keys, rate);
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "bouncer_demo: no memory for %llu keys\n",
+                     static_cast<unsigned long long>(keys));
+        return 2;
     }
-    std::printf("\nA filter answers \"definitely not\" or \"maybe\"; a false negative would be a defect.\n");
-    return false_negatives == 0 ? 0 : 1;
 }

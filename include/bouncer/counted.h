@@ -30,7 +30,7 @@ class counted {
         return made(F::create(chosen, options));
     }
 
-    // As F's.
+    // [any-thread] (plain: [exclusive]) F's methods of the same name.
     bool add(std::uint64_t hash) noexcept {
         const bool changed = filter_.add(hash);
         if (changed) count_.add(1);
@@ -67,9 +67,11 @@ class counted {
     // arrive by merging into filter() are not counted.
     std::uint64_t count() const noexcept { return count_.total(); }
 
-    // [immutable]
+    // [any-thread] Everything else F knows.
     const F& filter() const noexcept { return filter_; }
     F& filter() noexcept { return filter_; }
+
+    // [immutable]
     hash_spec hash() const noexcept { return filter_.hash(); }
     std::uint64_t size_bytes() const noexcept { return filter_.size_bytes(); }
 

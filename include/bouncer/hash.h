@@ -4,6 +4,7 @@
 // changes: one may be used by any number of threads at once.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -105,14 +106,13 @@ requires hasher_for<Hasher, Key>
     return hash;
 }
 
-// [any-thread] out[i] = hash_key(hasher, keys[i]) for a vector, array or span of keys.
-// Precondition: out.size() >= keys.size().
+// [any-thread] out[i] = hash_key(hasher, keys[i]) for a vector, array or span of keys. Works on the shorter of the two.
 template <class Hasher, class Keys>
 requires std::ranges::contiguous_range<const Keys> && std::ranges::sized_range<const Keys> &&
     hasher_for<Hasher, std::ranges::range_value_t<const Keys>>
 void hash_batch(const Hasher& hasher, const Keys& keys, std::span<std::uint64_t> out) noexcept {
     const auto* const first = std::ranges::data(keys);
-    const std::size_t count = std::ranges::size(keys);
+    const std::size_t count = std::min<std::size_t>(std::ranges::size(keys), out.size());
     for (std::size_t i = 0; i < count; ++i) out[i] = hash_key(hasher, first[i]);
 }
 

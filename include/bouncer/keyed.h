@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <memory>
+#include <new>
 #include <ranges>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace bouncer {
@@ -21,9 +24,9 @@ namespace detail {
 // Hashes a batch lies in before the filter sees them: 4 KiB of stack, long enough to fill the prefetch pipeline.
 inline constexpr std::size_t keyed_chunk = 512;
 
-// A batch of keys for a hasher: a vector, array, span, deque, … of keys.
+// A batch of keys for a hasher: a vector, array or span of keys. Contiguous, so that reaching a key cannot throw.
 template <class Keys, class Hasher>
-concept key_batch = std::ranges::random_access_range<const Keys> && std::ranges::sized_range<const Keys> &&
+concept key_batch = std::ranges::contiguous_range<const Keys> && std::ranges::sized_range<const Keys> &&
     hasher_for<Hasher, std::ranges::range_value_t<const Keys>>;
 
 } // namespace detail
@@ -68,6 +71,16 @@ class keyed {
     requires hasher_for<Hasher, Key>
     bool test_and_add(const Key& key) noexcept { return filter_.test_and_add(hash_of(key)); }
 
+    // [any-thread] With the edge that the relaxed forms lack; see F.
+    template <class Key>
+    requires hasher_for<Hasher, Key>
+    void add_release(const Key& key) noexcept { filter_.add_release(hash_of(key)); }
+    template <class Key>
+    requires hasher_for<Hasher, Key>
+    bool may_contain_acquire(const Key& key) const noexcept {
+        return filter_.may_contain_acquire(hash_of(key));
+    }
+
     // [immutable] The 64 bits that stand for this key in the filter.
     template <class Key>
     requires hasher_for<Hasher, Key> std::uint64_t hash_of(const Key& key)
@@ -97,6 +110,25 @@ class keyed {
         return in_chunks(keys, answers.size(), [&](std::size_t first, std::span<const std::uint64_t> hashes) {
             return filter_.test_and_add(hashes, answers.subspan(first, hashes.size()));
         });
+    }
+
+    // [any-thread] (plain: [exclusive]) Adds all on `threads` threads (0: one per core); see F. Needs 8 bytes per key
+    // for the hashes meanwhile; out_of_memory, and nothing added, without them.
+    template <detail::key_batch<Hasher> Keys>
+    result<void> add_all(const Keys& keys, unsigned threads = 0) {
+        const auto all = std::span(std::ranges::data(keys), std::ranges::size(keys));
+        const std::unique_ptr<std::uint64_t[]> hashes(new (std::nothrow) std::uint64_t[all.size()]);
+        if (!hashes)
+            return failure{error_code::out_of_memory,
+                           "no memory for the hashes of " + std::to_string(all.size()) + " keys"};
+        detail::run_parallel(detail::thread_count(threads, all.size()), [&](unsigned part, unsigned parts) {
+            const std::size_t first = all.size() / parts * part;
+            const std::size_t last = part + 1 == parts ? all.size() : all.size() / parts * (part + 1);
+            hash_batch(hasher_, all.subspan(first, last - first),
+                       std::span(hashes.get() + first, last - first));
+        });
+        filter_.add_all(std::span<const std::uint64_t>(hashes.get(), all.size()), threads);
+        return {};
     }
 
     // ---- the whole filter ------------------------------------------------------------------------------------------
@@ -140,16 +172,14 @@ class keyed {
 
     template <class Keys, class Work>
     std::size_t in_chunks(const Keys& keys, std::size_t most, Work work) const noexcept {
-        const std::size_t count = std::min<std::size_t>(std::ranges::size(keys), most);
-        const auto begin = std::ranges::begin(keys);
+        const auto all =
+            std::span(std::ranges::data(keys), std::min<std::size_t>(std::ranges::size(keys), most));
         std::array<std::uint64_t, detail::keyed_chunk> hashes;
         std::size_t sum = 0;
-        for (std::size_t first = 0; first < count; first += hashes.size()) {
-            const std::size_t length = std::min(hashes.size(), count - first);
-            for (std::size_t i = 0; i < length; ++i)
-                hashes[i] =
-                    hash_of(begin[static_cast<std::ranges::range_difference_t<const Keys>>(first + i)]);
-            sum += work(first, std::span<const std::uint64_t>(hashes.data(), length));
+        for (std::size_t first = 0; first < all.size(); first += hashes.size()) {
+            const auto chunk = all.subspan(first, std::min(hashes.size(), all.size() - first));
+            hash_batch(hasher_, chunk, hashes);
+            sum += work(first, std::span<const std::uint64_t>(hashes.data(), chunk.size()));
         }
         return sum;
     }

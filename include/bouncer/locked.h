@@ -17,6 +17,7 @@ namespace bouncer {
 
 // A lock that does nothing, for filters that need none.
 struct no_lock {
+    // [any-thread]
     void lock() noexcept {}
     bool try_lock() noexcept { return true; }
     void unlock() noexcept {}
@@ -91,12 +92,18 @@ class locked {
         return work(state_->filter);
     }
 
-    // [any-thread] The union. Locks both without deadlock, so two filters may merge crosswise.
+    // [any-thread] The union, as F's. Locks both without deadlock, so two filters may merge crosswise.
     result<double> merge(const locked& other) {
-        if (state_.get() == other.state_.get())
-            return reading([](const F& f) { return result<double>(f.expected_fpr()); });
-        const std::scoped_lock held(state_->mutex, other.state_->mutex);
-        return state_->filter.merge(other.state_->filter);
+        return with_both(other, [](F& mine, const F& theirs) { return mine.merge(theirs); });
+    }
+    result<double> merge_if_within(const locked& other, double rate) {
+        return with_both(other,
+                         [rate](F& mine, const F& theirs) { return mine.merge_if_within(theirs, rate); });
+    }
+
+    // [any-thread] Same parameters, same hash, same bits. O(m).
+    bool operator==(const locked& other) const {
+        return with_both(other, [](const F& mine, const F& theirs) { return mine == theirs; });
     }
 
     // [immutable]
@@ -110,6 +117,16 @@ class locked {
         mutable Mutex mutex;
         F filter;
     };
+
+    template <class Work>
+    auto with_both(const locked& other, Work work) const {
+        if (state_ == other.state_) {
+            const std::unique_lock held(state_->mutex);
+            return work(state_->filter, state_->filter);
+        }
+        const std::scoped_lock held(state_->mutex, other.state_->mutex);
+        return work(state_->filter, other.state_->filter);
+    }
 
     explicit locked(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
 

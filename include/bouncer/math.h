@@ -4,8 +4,9 @@
 // One geometry describes all layouts, so one formula serves them all; no published shortcut is used, because
 // those of blocked layouts promise too much (0.0081 % where 0.0101 % is true).
 //
-// All functions are pure. None returns NaN or runs away for finite input: no keys give a rate of 0, too many
-// give 1. Callers validate what users typed.
+// All functions are pure. None returns NaN for finite input: no keys give a rate of 0, too many give 1. For the
+// layouts in the table below none takes more than milliseconds; absurd sectors (thousands of large ones) may take
+// seconds. Callers validate what users typed.
 #pragma once
 
 #include <cstddef>

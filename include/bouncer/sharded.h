@@ -1,12 +1,17 @@
 // sharded<F, Lock>: 2^s filters, each behind a lock of its own on cache lines of its own; a key belongs to the shard
-// that the high bits of its hash name. Spreads the lock of filters that need one; atomic filters need none of this.
+// that the high bits of its hash name. Spreads the lock of filters that need one; atomic filters need none of this,
+// and get no_lock.
 //
 // Thread safety: every method is [any-thread]; a call locks one shard at a time, so a whole-filter report is not a
-// snapshot of one moment. With no_lock it is what F is.
+// snapshot of one moment. With no_lock it is what F is, and clear is [exclusive].
+//
+// The shards themselves stay inside: their filters hold mixed hashes (see inner_hash), so their bits mean nothing to
+// any other filter.
 #pragma once
 
 #include <bouncer/locked.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -15,8 +20,18 @@
 
 namespace bouncer {
 
-template <class F, class Lock = no_lock>
+namespace detail {
+
+template <class F>
+using lock_for = std::conditional_t<F::concurrency == concurrency_level::exclusive, std::mutex, no_lock>;
+
+} // namespace detail
+
+template <class F, class Lock = detail::lock_for<F>>
 class sharded {
+    static_assert(!std::is_same_v<Lock, no_lock> || F::concurrency != concurrency_level::exclusive,
+                  "a filter that is not safe for threads needs a lock");
+
   public:
     using filter_type = F;
     using parameters = typename F::parameters;
@@ -31,25 +46,43 @@ class sharded {
                                   std::uint32_t shards = 0) {
         const std::uint32_t count = shards == 0 ? default_shards() : shards;
         if (auto ok = check_shards(count); !ok) return ok.error();
+        if (auto ok = detail::check_goal(wanted); !ok) return ok.error();
         goal each = wanted;
         const double mean = static_cast<double>(wanted.keys) / count;
-        if (wanted.keys != 0 && count > 1)
-            each.keys = static_cast<std::uint64_t>(std::ceil(mean + 3 * std::sqrt(mean)));
+        if (count > 1) each.keys = static_cast<std::uint64_t>(std::ceil(mean + 3 * std::sqrt(mean)));
         if (each.size_bytes) *each.size_bytes /= count;
-        return fill(count, [&] { return locked<F, Lock>::create(each, options); });
+        const auto solved = F::solve(each);
+        if (!solved) return of_each(count, solved.error());
+        return create(*solved, options, count);
     }
-    // [any-thread] Explicit parameters of one shard.
+    // [any-thread] Explicit parameters of one shard. The total is checked before anything is allocated.
     static result<sharded> create(const parameters& of_shard, const filter_options& options = {},
                                   std::uint32_t shards = 0) {
         const std::uint32_t count = shards == 0 ? default_shards() : shards;
         if (auto ok = check_shards(count); !ok) return ok.error();
-        return fill(count, [&] { return locked<F, Lock>::create(of_shard, options); });
+        if (auto ok = F::layout_type::check(of_shard); !ok) return of_each(count, ok.error());
+        const std::uint64_t each_bytes = F::size_bytes_of(of_shard); // at most 2^47, and count at most 2^16
+        if (each_bytes > memory_limit_bytes() / count)
+            return failure{error_code::too_large, std::to_string(count) + " shards of " +
+                                                      std::to_string(each_bytes) +
+                                                      " bytes are beyond the memory limit of " +
+                                                      std::to_string(memory_limit_bytes()) + " bytes"};
+        std::vector<locked<F, Lock>> made;
+        made.reserve(count);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            auto shard = locked<F, Lock>::create(of_shard, options);
+            if (!shard) return of_each(count, shard.error());
+            made.push_back(std::move(*shard));
+        }
+        return sharded(std::move(made));
     }
 
     // [any-thread] F's methods of the same name, on the key's shard, under its lock.
-    bool add(std::uint64_t hash) noexcept { return shard_of(hash).add(rest_of(hash)); }
-    bool may_contain(std::uint64_t hash) const noexcept { return shard_of(hash).may_contain(rest_of(hash)); }
-    bool test_and_add(std::uint64_t hash) noexcept { return shard_of(hash).test_and_add(rest_of(hash)); }
+    bool add(std::uint64_t hash) noexcept { return shard_of(hash).add(inner_hash(hash)); }
+    bool may_contain(std::uint64_t hash) const noexcept {
+        return shard_of(hash).may_contain(inner_hash(hash));
+    }
+    bool test_and_add(std::uint64_t hash) noexcept { return shard_of(hash).test_and_add(inner_hash(hash)); }
 
     // [any-thread] Batches go key by key: neighbours in a batch belong to different shards.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
@@ -105,11 +138,18 @@ class sharded {
         return mean([](const F& f) { return f.fill_ratio(); });
     }
 
-    // [any-thread] The shard a hash belongs to.
+    // [any-thread] Same shards, same bits. O(m).
+    bool operator==(const sharded& other) const {
+        return std::equal(shards_.begin(), shards_.end(), other.shards_.begin(), other.shards_.end());
+    }
+
+    // [immutable] The shard a hash belongs to, and the exact expected rate of one shard with `keys` keys in it.
     std::size_t shard_index(std::uint64_t hash) const noexcept {
         return static_cast<std::size_t>(detail::fast_range(hash, shards_.size()));
     }
-    const locked<F, Lock>& shard(std::size_t index) const noexcept { return shards_[index]; }
+    double shard_fpr_at(std::uint64_t keys) const {
+        return shards_.front().reading([&](const F& f) { return f.fpr_at(keys); });
+    }
 
     // [immutable]
     std::size_t shard_count() const noexcept { return shards_.size(); }
@@ -133,16 +173,9 @@ class sharded {
                        "shards must be a power of two up to 65536, and is " + std::to_string(shards)};
     }
 
-    template <class Make>
-    static result<sharded> fill(std::uint32_t count, Make make) {
-        std::vector<locked<F, Lock>> shards;
-        shards.reserve(count);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            auto shard = make();
-            if (!shard) return shard.error();
-            shards.push_back(std::move(*shard));
-        }
-        return sharded(std::move(shards));
+    static failure of_each(std::uint32_t count, failure why) {
+        if (count > 1) why.message = "each of " + std::to_string(count) + " shards: " + why.message;
+        return why;
     }
 
     template <class Of>
@@ -155,11 +188,9 @@ class sharded {
     locked<F, Lock>& shard_of(std::uint64_t hash) noexcept { return shards_[shard_index(hash)]; }
     const locked<F, Lock>& shard_of(std::uint64_t hash) const noexcept { return shards_[shard_index(hash)]; }
 
-    // The shard has spent the high bits of the hash, and F would take its block from the same bits: without this
-    // every shard would use only 1/shards of its blocks. No two hashes of a shard become equal.
-    std::uint64_t rest_of(std::uint64_t hash) const noexcept {
-        return detail::fast_range_rest(hash, shards_.size());
-    }
+    // The shard has spent the high bits of the hash, and F would take its block from the same bits: unmixed, every
+    // shard would use only 1/shards of its blocks. Bijective, so no two hashes become equal.
+    static std::uint64_t inner_hash(std::uint64_t hash) noexcept { return detail::mix64(hash); }
 
     std::vector<locked<F, Lock>> shards_;
 };

@@ -22,6 +22,13 @@ class words_base {
     explicit words_base(region memory) noexcept : memory_(std::move(memory)) {
         data_ = static_cast<std::uint64_t*>(memory_.data());
     }
+    words_base(words_base&& other) noexcept
+        : memory_(std::move(other.memory_)), data_(std::exchange(other.data_, nullptr)) {}
+    words_base& operator=(words_base&& other) noexcept {
+        memory_ = std::move(other.memory_);
+        data_ = std::exchange(other.data_, nullptr);
+        return *this;
+    }
 
     // [immutable]
     std::uint64_t size() const noexcept { return memory_.size_bytes() / sizeof(std::uint64_t); }
@@ -45,7 +52,7 @@ class words_base {
 
   private:
     region memory_;
-    std::uint64_t* data_;
+    std::uint64_t* data_ = nullptr;
 };
 
 } // namespace detail
@@ -57,10 +64,12 @@ class plain_words : public detail::words_base {
     static constexpr bool concurrent = false;
     using words_base::words_base;
 
+    // [single-writer] Any number of readers while nobody writes.
     template <std::memory_order = std::memory_order_relaxed>
     std::uint64_t load(std::uint64_t i) const noexcept {
         return *address(i);
     }
+    // [exclusive] This and all below.
     template <std::memory_order = std::memory_order_relaxed>
     std::uint64_t fetch_or(std::uint64_t i, std::uint64_t bits) noexcept {
         return std::exchange(*address(i), *address(i) | bits);
@@ -90,6 +99,7 @@ class atomic_words : public detail::words_base {
     static constexpr bool concurrent = true;
     using words_base::words_base;
 
+    // [any-thread] This and all below.
     template <std::memory_order Order = std::memory_order_relaxed>
     std::uint64_t load(std::uint64_t i) const noexcept {
         return at(i).load(Order);
@@ -125,6 +135,7 @@ class const_words : public detail::words_base {
     static constexpr bool concurrent = true;
     using words_base::words_base;
 
+    // [any-thread]
     template <std::memory_order Order = std::memory_order_relaxed>
     std::uint64_t load(std::uint64_t i) const noexcept {
         return std::atomic_ref<std::uint64_t>(*address(i)).load(Order);

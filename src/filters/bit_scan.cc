@@ -67,6 +67,16 @@ estimate sampled_mean(std::uint32_t samples, std::uint64_t seed, double confiden
 
 constexpr double loss = 1e-3; // one minus the confidence of every bound
 
+// Every other bit of the OR of x's pairs: the bits of half a word.
+std::uint64_t halved(std::uint64_t x) noexcept {
+    x = (x | x >> 1) & 0x5555555555555555u;
+    x = (x | x >> 1) & 0x3333333333333333u;
+    x = (x | x >> 2) & 0x0f0f0f0f0f0f0f0fu;
+    x = (x | x >> 4) & 0x00ff00ff00ff00ffu;
+    x = (x | x >> 8) & 0x0000ffff0000ffffu;
+    return (x | x >> 16) & 0x00000000ffffffffu;
+}
+
 estimate sampled_range_fill(bit_source bits, std::uint64_t first_word, std::uint64_t words,
                             std::uint32_t samples, std::uint64_t seed, double confidence_loss) noexcept {
     return sampled_mean(samples, seed, confidence_loss, [&](std::uint64_t random) {
@@ -98,7 +108,7 @@ estimate sampled_fill(const math::geometry& shape, bit_source bits, std::uint32_
 
 estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::uint32_t samples,
                              std::uint64_t seed) noexcept {
-    if (shape.blocks > 1)
+    if (shape.blocks > 1 || shape.sector_bits < 64)
         return sampled_mean(samples, seed, loss, [&](std::uint64_t random) {
             return block_rate(shape, bits, fast_range(random, shape.blocks));
         });
@@ -107,9 +117,8 @@ estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::
     estimate rate{1, 1, 1};
     const std::uint64_t group_words = shape.total_bits() / 64 / shape.groups;
     for (std::uint32_t group = 0; group < shape.groups; ++group) {
-        const estimate fill =
-            sampled_range_fill(bits, group * group_words, std::max<std::uint64_t>(group_words, 1), samples,
-                               seed + group, loss / shape.groups);
+        const estimate fill = sampled_range_fill(bits, group * group_words, group_words, samples,
+                                                 seed + group, loss / shape.groups);
         rate.value *= power(fill.value, shape.bits_per_group);
         rate.low *= power(fill.low, shape.bits_per_group);
         rate.high *= power(fill.high, shape.bits_per_group);
@@ -117,9 +126,10 @@ estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::
     return rate;
 }
 
-estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples,
-                      std::uint64_t seed) noexcept {
-    const estimate fill = sampled_fill(shape, bits, samples, seed);
+estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples, std::uint64_t seed,
+                      unsigned bounds_combined) noexcept {
+    const estimate fill =
+        sampled_range_fill(bits, 0, shape.total_bits() / 64, samples, seed, loss / bounds_combined);
     return {keys_behind(shape, fill.value), keys_behind(shape, fill.low), keys_behind(shape, fill.high)};
 }
 
@@ -134,6 +144,15 @@ void fold_bits(const math::geometry& shape, std::uint64_t factor, const std::uin
         return;
     }
     const std::uint64_t group_bits = shape.total_bits() / shape.groups;
+    if (std::has_single_bit(factor) && factor <= 64) { // the bits of a word stay neighbours: several GB/s
+        for (std::uint64_t i = 0; i < words; ++i) {
+            std::uint64_t bits_left = bits.load(i);
+            for (std::uint64_t f = factor; f > 1; f /= 2) bits_left = halved(bits_left);
+            const std::uint64_t target = i * (64 / factor);
+            to[target / 64] |= bits_left << (target % 64);
+        }
+        return;
+    }
     for (std::uint64_t i = 0; i < words; ++i) {
         const std::uint64_t group = i * 64 / group_bits;
         for (std::uint64_t left = bits.load(i); left != 0; left &= left - 1) {

@@ -1,9 +1,11 @@
 #include "filters/solve.h"
 
 #include <bouncer/detail/format.h>
+#include <bouncer/detail/layout.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 namespace bouncer::detail {
@@ -12,6 +14,12 @@ namespace {
 
 // Beyond this many keys no filter fits into any machine, and the math would lose digits.
 constexpr std::uint64_t keys_most = std::uint64_t{1} << 48;
+
+std::uint64_t& grown(math::geometry& shape, math::growth what) noexcept {
+    return what == math::growth::blocks ? shape.blocks : shape.sector_bits;
+}
+
+} // namespace
 
 result<void> check_goal(const goal& wanted) {
     if (wanted.keys == 0) return failure{error_code::invalid_argument, "keys must be at least 1, and is 0"};
@@ -41,32 +49,30 @@ result<void> check_goal(const goal& wanted) {
     return {};
 }
 
-std::uint64_t& grown(math::geometry& shape, math::growth what) noexcept {
-    return what == math::growth::blocks ? shape.blocks : shape.sector_bits;
-}
-
-} // namespace
-
 result<std::vector<sized_shape>> size_shapes(const goal& wanted, std::span<const math::geometry> shapes,
                                              math::growth what, std::uint64_t granule,
                                              std::uint64_t most_bits) {
     if (auto ok = check_goal(wanted); !ok) return ok.error();
     const auto keys = static_cast<double>(wanted.keys);
     std::vector<sized_shape> sized;
-    std::uint64_t fewest_bits = 0; // of those that are too large for size_bytes
+    std::uint64_t fewest = 0;       // bits, of the shapes so far
+    std::uint64_t fewest_above = 0; // of those that are too large for size_bytes
     for (math::geometry shape : shapes) {
         grown(shape, what) = granule;
         const std::uint64_t bits_per_granule = shape.total_bits();
-        std::uint64_t most = most_bits / bits_per_granule * granule;
+        // A shape that needs a tenth more than another is not worth sizing: no preference would take it.
+        const std::uint64_t worth = fewest == 0 ? most_bits : std::min(most_bits, fewest + fewest / 10);
+        std::uint64_t most = worth / bits_per_granule * granule;
         if (wanted.false_positive_rate) {
             const auto found =
                 math::smallest(shape, what, granule, wanted.keys, *wanted.false_positive_rate, most);
             if (!found) continue;
             const std::uint64_t bits = found->total_bits();
             if (wanted.size_bytes && bits / 8 > *wanted.size_bytes) {
-                fewest_bits = fewest_bits == 0 ? bits : std::min(fewest_bits, bits);
+                fewest_above = fewest_above == 0 ? bits : std::min(fewest_above, bits);
                 continue;
             }
+            fewest = fewest == 0 ? bits : std::min(fewest, bits);
             sized.push_back({*found, static_cast<double>(bits)});
         } else {
             const std::uint64_t granules = *wanted.size_bytes / (bits_per_granule / 8);
@@ -77,10 +83,10 @@ result<std::vector<sized_shape>> size_shapes(const goal& wanted, std::span<const
         }
     }
     if (!sized.empty()) return sized;
-    if (fewest_bits != 0)
+    if (fewest_above != 0)
         return failure{error_code::too_large, std::to_string(wanted.keys) + " keys at a rate of " +
                                                   scientific(*wanted.false_positive_rate) + " need " +
-                                                  std::to_string(fewest_bits / 8) +
+                                                  std::to_string(fewest_above / 8) +
                                                   " bytes, above size_bytes, " +
                                                   std::to_string(*wanted.size_bytes)};
     if (!wanted.false_positive_rate)
@@ -104,11 +110,12 @@ std::vector<std::uint32_t> k_candidates(const goal& wanted, std::uint32_t k_most
     else if (wanted.size_bytes && wanted.keys > 0)
         classic =
             8 * static_cast<double>(*wanted.size_bytes) / static_cast<double>(wanted.keys) * std::log(2);
-    const double most = k_most;
-    const auto first = static_cast<std::uint32_t>(std::clamp(std::floor(classic) - 4, 1.0, most));
-    const auto last = static_cast<std::uint32_t>(std::clamp(std::ceil(classic) + 4, 1.0, most));
-    std::vector<std::uint32_t> out;
-    for (std::uint32_t k = first; k <= last; ++k) out.push_back(k);
+    classic = std::clamp(classic, 1.0, static_cast<double>(k_most));
+    std::vector<std::uint32_t> out(k_most);
+    std::iota(out.begin(), out.end(), 1u);
+    std::stable_sort(out.begin(), out.end(), [classic](std::uint32_t a, std::uint32_t b) {
+        return std::abs(a - classic) < std::abs(b - classic);
+    });
     return out;
 }
 

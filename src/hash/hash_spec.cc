@@ -51,6 +51,16 @@ std::string to_string(const hash_spec& spec) {
     return name + ", seed " + std::to_string(value);
 }
 
+result<void> check_known_hash(const hash_spec& spec) {
+    if (spec.algorithm >= first_user_hash_id) return {};
+    if (builtin_name(spec.algorithm).empty())
+        return failure{error_code::invalid_argument,
+                       "no hash algorithm has the id " + std::to_string(spec.algorithm)};
+    if (is_seedless(spec.algorithm) && spec.seed_or_fingerprint != 0)
+        return failure{error_code::invalid_argument, "this hash takes no seed: " + to_string(spec)};
+    return {};
+}
+
 result<void> check_same_hash(const hash_spec& built, const hash_spec& given) {
     if (built == given) return {};
     if (built.algorithm == given.algorithm && is_keyed(built.algorithm))

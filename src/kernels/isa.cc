@@ -1,4 +1,5 @@
 #include <bouncer/detail/kernels.h>
+#include <bouncer/instruction_set.h>
 
 #include "kernels/tables.h"
 
@@ -62,3 +63,7 @@ const kernel_table& active_kernels() noexcept {
 }
 
 } // namespace bouncer::detail
+
+std::string_view bouncer::active_instruction_set() noexcept {
+    return detail::name_of(detail::active_isa());
+}

@@ -18,11 +18,10 @@ std::uint32_t default_stripes() noexcept {
 
 } // namespace
 
-std::uint32_t striped_counter::number_this_thread() noexcept {
+std::uint32_t striped_counter::next_thread_number() noexcept {
     static constinit std::atomic<std::uint32_t> next{0};
     // After 2^32 threads the sequence passes 0, which means "none yet": that thread takes a number per add.
-    thread_number_ = next.fetch_add(1, std::memory_order_relaxed) + 1;
-    return thread_number_;
+    return next.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 striped_counter::striped_counter() noexcept : striped_counter(default_stripes()) {}

@@ -36,8 +36,9 @@ estimate sampled_fill(const math::geometry& shape, bit_source bits, std::uint32_
                       std::uint64_t seed) noexcept;
 estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::uint32_t samples,
                              std::uint64_t seed) noexcept;
-estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples,
-                      std::uint64_t seed) noexcept;
+// `bounds_combined`: how many bounds the caller combines into one, which share its confidence.
+estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples, std::uint64_t seed,
+                      unsigned bounds_combined = 1) noexcept;
 
 // Writes to `to` (zeroed, total_bits / factor bits) the filter that the same keys would have made in a filter of
 // 1/factor of the size: with multiply-high indexing, unit i of it is the OR of units factor*i .. factor*i+factor-1.

@@ -18,11 +18,6 @@ constexpr std::uint64_t fast_range(std::uint64_t hash, std::uint64_t range) noex
     return mul_high(hash, range);
 }
 
-// What fast_range leaves of the hash: uniform again, and independent of the slot that was picked.
-constexpr std::uint64_t fast_range_rest(std::uint64_t hash, std::uint64_t range) noexcept {
-    return hash * range;
-}
-
 // A full 64-bit mixer (two xor-shift-multiply rounds with the constants of David Stafford's "Mix13", as in
 // SplitMix64): every input bit reaches every output bit. Bijective.
 constexpr std::uint64_t mix64(std::uint64_t x) noexcept {

@@ -39,6 +39,10 @@ std::string to_string(const hash_spec& spec);
 // otherwise mismatch. `built` is the filter's, `given` the caller's.
 result<void> check_same_hash(const hash_spec& built, const hash_spec& given);
 
+// [any-thread] Refuses (invalid_argument) what no hasher can have: an id below first_user_hash_id that is not in
+// hash_algorithm, and a seed where the algorithm takes none.
+result<void> check_known_hash(const hash_spec& spec);
+
 // A 128-bit key for SipHash. The library stores and prints only its fingerprint; keeping the key is up to the
 // caller, and a filter is useless without it. It is not wiped from memory when it goes out of scope.
 struct secret_key {

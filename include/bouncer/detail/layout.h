@@ -1,21 +1,58 @@
-// What the layouts of bit filters share.
+// What a layout is, and what the layouts of bit filters share.
 #pragma once
 
+#include <bouncer/goal.h>
 #include <bouncer/hash.h>
+#include <bouncer/math.h>
 #include <bouncer/result.h>
 
+#include <concepts>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace bouncer::detail {
 
 // The most 64-bit words a filter may have: 2^44, 128 TiB. Index arithmetic is exact far beyond.
 inline constexpr std::uint64_t words_most = std::uint64_t{1} << 44;
 
+// [any-thread] Refuses a goal whose values make no sense for any kind.
+result<void> check_goal(const goal& wanted);
+
+// What bit_filter asks of a layout, besides every_word(hash, visit) and every_line(hash, visit):
+//   every_word  calls visit(word index, bits of that word) for each word that has bits of the hash, until it returns
+//               false; returns whether it never did.
+//   every_line  calls visit(word index) for every cache line that a query may read, to prefetch it.
+//   kernel()    optional: the SIMD kernel for query batches, or null.
+template <class L>
+concept bit_layout = requires(const L& layout, const typename L::parameters& chosen, const goal& wanted,
+                              const hash_spec& spec, std::uint64_t factor) {
+    typename L::default_hasher; // what keyed<> uses unless told otherwise
+    { L::kind_id } -> std::convertible_to<std::uint16_t>;
+    { L::layout_version } -> std::convertible_to<std::uint16_t>; // bumped when a bit moves
+    { L::kind_name } -> std::convertible_to<std::string_view>;
+    { L::one_word } -> std::convertible_to<bool>; // all bits of a hash lie in one word
+    {
+        L::one_block
+        } -> std::convertible_to<bool>; // all bits of a hash lie in one of block_count() equal blocks
+    { L::default_hash() } -> std::same_as<hash_spec>;
+    { L::check_hash(spec) } -> std::same_as<result<void>>;
+    { L::solve(wanted) } -> std::same_as<result<typename L::parameters>>;
+    { L::check(chosen) } -> std::same_as<result<void>>;
+    { L::describe(chosen) } -> std::same_as<std::string>;
+    L(chosen);
+    { layout.params() } -> std::same_as<const typename L::parameters&>;
+    { layout.word_count() } -> std::same_as<std::uint64_t>;
+    { layout.block_count() } -> std::same_as<std::uint64_t>;
+    { layout.shape() } -> std::same_as<math::geometry>;
+    { layout.folded(factor) } -> std::same_as<result<typename L::parameters>>;
+};
+
 // A layout that takes any hash.
 struct takes_any_hash {
     using default_hasher = xxh3;
     static constexpr hash_spec default_hash() noexcept { return {}; } // prehashed
-    static result<void> check_hash(const hash_spec&) noexcept { return {}; }
+    static result<void> check_hash(const hash_spec& spec) { return check_known_hash(spec); }
 };
 
 } // namespace bouncer::detail

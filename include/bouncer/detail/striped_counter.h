@@ -60,11 +60,12 @@ class striped_counter {
 
     // One number per thread for all counters, from 1 up; 0 until the thread's first add.
     inline static constinit thread_local std::uint32_t thread_number_ = 0;
-    static std::uint32_t number_this_thread() noexcept;
+    static std::uint32_t next_thread_number() noexcept;
 
+    // Assigned here, not in the library: a program built with hidden symbols has a copy of the variable of its own.
     static std::uint32_t this_thread() noexcept {
-        const std::uint32_t number = thread_number_;
-        return number != 0 ? number : number_this_thread();
+        if (thread_number_ == 0) thread_number_ = next_thread_number();
+        return thread_number_;
     }
 
     stripe* stripes_; // an array of mask_ + 1, or &only_
