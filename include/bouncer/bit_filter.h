@@ -3,7 +3,8 @@
 //
 // Thread safety, by words:
 //   plain_words   [exclusive] to change, any number of concurrent readers while nobody changes.
-//   atomic_words  add, may_contain, test_and_add, merge and all scans are [any-thread] and wait-free.
+//   atomic_words  add, may_contain, test_and_add, merge and all scans are [any-thread] and wait-free (lock-free on
+//                 machines whose only atomic OR is a load-exclusive loop, as aarch64 before LSE).
 //   const_words   everything is [any-thread]; there is nothing that changes the filter.
 // Invariants of the atomic form:
 //   1. Bits only go from 0 to 1, by read-modify-writes of whole words, so no bit is ever lost.

@@ -1,7 +1,8 @@
 // locked<F, Mutex>: any filter behind one lock. The honest baseline: correct for every F from any thread, and as slow
 // as its lock. With std::shared_mutex queries share the lock; with std::mutex they do not.
 //
-// Thread safety: every method is [any-thread] and locks; a batch takes the lock once.
+// Thread safety: every method is [any-thread] and locks; a batch takes the lock once. With no_lock it is what F is, and
+// clear is [exclusive].
 #pragma once
 
 #include <bouncer/bit_filter.h>

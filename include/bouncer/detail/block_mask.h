@@ -40,9 +40,10 @@ inline constexpr unsigned any_k_most = 16;
 
 constexpr std::array<std::uint64_t, 8> mask_any_k(std::uint64_t hash, unsigned k) noexcept {
     std::array<std::uint64_t, 8> mask{};
+    std::uint64_t positions = 0;
     for (unsigned i = 0; i < k; ++i) {
-        const std::uint64_t position = (position_word(hash, i / 6u) >> (10u + 9u * (i % 6u))) & 511u;
-        mask[position >> 6] |= std::uint64_t{1} << (position & 63u);
+        positions = i % 6u == 0 ? position_word(hash, i / 6u) >> 10 : positions >> 9;
+        mask[(positions >> 6) & 7u] |= std::uint64_t{1} << (positions & 63u);
     }
     return mask;
 }

@@ -1,0 +1,39 @@
+// How far the false-positive rate of one filter lies from that of the next with the same number of other keys.
+#pragma once
+
+#include <bouncer/detail/bit_scan.h>
+#include <bouncer/math.h>
+
+#include "support/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace bouncer::test {
+
+// The variance of expected_fpr() between filters of F's parameters with so many keys.
+//   One block (flat, partitioned): the rate is p = fill^k up to second order, so dp = k p / fill * d(fill).
+//   Many blocks: were the number of keys itself Poisson, blocks were independent and the variance that of one block's
+//   rate over their number (taken from this filter's blocks). Fixing the number takes keys * (dp/dkeys)^2 away.
+template <class F>
+double rate_variance(const F& f, std::uint64_t keys) {
+    math::geometry shape = f.shape();
+    const auto n = static_cast<double>(keys);
+    if (shape.blocks == 1) {
+        const double slope =
+            static_cast<double>(shape.k()) * math::fpr(shape, n) / math::expected_fill(shape, n);
+        return slope * slope * math::fill_variance(shape, n);
+    }
+    const double step = std::max(1.0, std::round(n / 100));
+    const double slope = (math::fpr(shape, n + step) - math::fpr(shape, n - step)) / (2 * step);
+    const std::uint64_t blocks = shape.blocks;
+    const std::uint64_t block_words = shape.total_bits() / 64 / blocks;
+    shape.blocks = 1;
+    sample rates;
+    for (std::uint64_t b = 0; b < blocks; ++b)
+        rates.add(bouncer::detail::answer_rate(shape, {f.words().line(0) + b * block_words}));
+    return std::max(0.0, rates.variance() / static_cast<double>(blocks) - n * slope * slope);
+}
+
+} // namespace bouncer::test
