@@ -1,0 +1,101 @@
+// A batch is exactly the calls one by one, in order, whatever its length.
+#include "support/kinds.h"
+#include "support/random_hashes.h"
+
+namespace bouncer::test {
+namespace {
+
+constexpr std::size_t lengths[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 1000};
+
+template <class F>
+class batches : public ::testing::Test {};
+TYPED_TEST_SUITE(batches, kinds_that<is_incremental>, kind_names);
+
+TYPED_TEST(batches, of_queries) {
+    for (const double rate : {0.3, 1e-4}) {
+        for (const auto& chosen : variants<TypeParam>(1'000, rate)) {
+            SCOPED_TRACE(describe<TypeParam>(chosen));
+            auto f = TypeParam::create(chosen).value();
+            f.add_batch(random_hashes(1'000, 1));
+            auto asked = random_hashes(500, 1);        // present
+            const auto absent = random_hashes(500, 2); // mostly absent
+            for (std::size_t i = 0; i < 500; ++i)
+                asked.insert(asked.begin() + 2 * static_cast<long>(i), absent[i]);
+            for (const std::size_t length : lengths) {
+                answers got(length + 1, true);
+                std::size_t expected = 0;
+                const std::span<const std::uint64_t> some(asked.data(), length);
+                const std::size_t found = f.may_contain(some, got.span());
+                for (std::size_t i = 0; i < length; ++i) {
+                    ASSERT_EQ(got[i], f.may_contain(asked[i])) << "item " << i << " of " << length;
+                    expected += got[i];
+                }
+                EXPECT_EQ(found, expected) << length;
+                EXPECT_TRUE(got[length]) << "wrote beyond the hashes";
+            }
+        }
+    }
+}
+
+TYPED_TEST(batches, of_queries_with_fewer_answers_than_hashes) {
+    auto f = TypeParam::create({.keys = 1'000, .false_positive_rate = 0.01}).value();
+    const auto hashes = random_hashes(1'000, 1);
+    f.add_batch(hashes);
+    for (const std::size_t length : lengths) {
+        answers got(length + 1);
+        EXPECT_EQ(f.may_contain(hashes, got.span().first(length)), length);
+        for (std::size_t i = 0; i < length; ++i) EXPECT_TRUE(got[i]);
+        EXPECT_FALSE(got[length]) << "wrote beyond the answers";
+    }
+}
+
+TYPED_TEST(batches, of_adds) {
+    for (const auto& chosen : variants<TypeParam>(1'000, 0.1)) {
+        SCOPED_TRACE(describe<TypeParam>(chosen));
+        for (const std::size_t length : lengths) {
+            auto hashes = random_hashes(length, 1);
+            hashes.insert(hashes.end(), hashes.begin(), hashes.end()); // every key twice
+            auto batch = TypeParam::create(chosen).value();
+            auto single = TypeParam::create(chosen).value();
+            std::size_t changed = 0;
+            for (const std::uint64_t hash : hashes) changed += single.add(hash);
+            EXPECT_EQ(batch.add_batch(hashes), changed);
+            EXPECT_TRUE(batch == single);
+        }
+    }
+}
+
+TYPED_TEST(batches, of_test_and_add) {
+    for (const auto& chosen : variants<TypeParam>(1'000, 0.1)) {
+        SCOPED_TRACE(describe<TypeParam>(chosen));
+        for (const std::size_t length : lengths) {
+            auto hashes = random_hashes(length, 1);
+            for (std::size_t i = 3; i < length; i += 4) hashes[i] = hashes[i - 2]; // repeats inside the batch
+            auto batch = TypeParam::create(chosen).value();
+            auto single = TypeParam::create(chosen).value();
+            answers got(length);
+            const std::size_t added = batch.test_and_add(hashes, got.span());
+            std::size_t expected = 0;
+            for (std::size_t i = 0; i < length; ++i) {
+                const bool was_there = single.test_and_add(hashes[i]);
+                EXPECT_EQ(got[i], was_there) << "item " << i << " of " << length;
+                expected += !was_there;
+            }
+            EXPECT_EQ(added, expected);
+            EXPECT_TRUE(batch == single);
+        }
+    }
+}
+
+TYPED_TEST(batches, of_test_and_add_with_fewer_answers_add_only_those) {
+    const auto hashes = random_hashes(100, 1);
+    auto batch = TypeParam::create({.keys = 1'000, .false_positive_rate = 1e-4}).value();
+    auto expected = batch.clone().value();
+    answers got(40);
+    EXPECT_EQ(batch.test_and_add(hashes, got.span().first(33)), 33u);
+    expected.add_batch(std::span(hashes).first(33));
+    EXPECT_TRUE(batch == expected);
+}
+
+} // namespace
+} // namespace bouncer::test

@@ -1,0 +1,126 @@
+// How many distinct cache lines a query and an add touch, proved by words that count: flat at most k, blocked 1, two
+// lines 2, split block 1, register 1.
+#include "support/counting_words.h"
+#include "support/kinds.h"
+#include "support/random_hashes.h"
+
+namespace bouncer::test {
+namespace {
+
+// What a layout may touch: its block where a key has one, else a line for every bit.
+template <class Layout>
+std::size_t lines_allowed(const Layout& layout) {
+    if (!Layout::one_block) return layout.shape().k();
+    return static_cast<std::size_t>((layout.word_count() / layout.block_count() + 7) / 8);
+}
+
+template <class Layout, bool Concurrent>
+class counted_filter {
+  public:
+    explicit counted_filter(const typename Layout::parameters& chosen)
+        : memory_(region::allocate(Layout(chosen).word_count() * 8).value()),
+          filter(bit_filter<Layout, counting_words<Concurrent>>::over(
+                     {static_cast<std::uint64_t*>(memory_.data()), memory_.size_bytes() / 8, log}, chosen,
+                     Layout::default_hash())
+                     .value()) {}
+
+  private:
+    region memory_;
+
+  public:
+    access_log log;
+    bit_filter<Layout, counting_words<Concurrent>> filter;
+};
+
+template <class F>
+class cache_lines : public ::testing::Test {
+  protected:
+    template <bool Concurrent>
+    static void expect_few_lines(const typename F::parameters& chosen) {
+        SCOPED_TRACE(describe<F>(chosen));
+        const typename F::layout_type layout(chosen);
+        const std::size_t allowed = lines_allowed(layout);
+        counted_filter<typename F::layout_type, Concurrent> counted(chosen);
+        auto& [lines, loads, writes] = counted.log;
+        std::size_t most_by_query = 0;
+        std::size_t too_many = 0;
+        std::size_t not_prefetched = 0;
+        std::size_t needless_writes = 0;
+        for (const std::uint64_t hash : random_hashes(5'000, 1)) {
+            counted.log = {};
+            counted.filter.add(hash);
+            too_many += lines.size() > allowed || writes > layout.shape().k();
+            // What is prefetched covers what the add touched, and is no more than the bound.
+            std::set<std::uintptr_t> prefetched;
+            layout.every_line(hash, [&](std::uint64_t word) {
+                prefetched.insert(counted.filter.words().line_number(word));
+            });
+            too_many += prefetched.size() > allowed;
+            for (const std::uintptr_t line : lines) not_prefetched += !prefetched.contains(line);
+
+            counted.log = {};
+            EXPECT_TRUE(counted.filter.may_contain(hash)); // a hit looks at every word of the key
+            too_many += lines.size() > allowed;
+            needless_writes += writes;
+            most_by_query = std::max(most_by_query, lines.size());
+
+            counted.log = {};
+            counted.filter.add(
+                hash); // of a key that is there: a concurrent filter takes no ownership of its lines
+            too_many += lines.size() > allowed;
+            if (Concurrent) needless_writes += writes;
+        }
+        for (const std::uint64_t hash : random_hashes(5'000, 2)) {
+            counted.log = {};
+            counted.filter.may_contain(hash);
+            too_many += lines.size() > allowed;
+        }
+        EXPECT_EQ(too_many, 0u);
+        EXPECT_EQ(not_prefetched, 0u);
+        EXPECT_EQ(needless_writes, 0u);
+        EXPECT_EQ(most_by_query, allowed) << "the bound is loose";
+    }
+};
+TYPED_TEST_SUITE(cache_lines, plain_kinds_that<is_incremental>, kind_names);
+
+TYPED_TEST(cache_lines, per_query_and_per_add) {
+    for (const double rate : {0.1, 0.01, 1e-4})
+        for (const auto& chosen : variants<TypeParam>(20'000, rate)) {
+            this->template expect_few_lines<false>(chosen);
+            this->template expect_few_lines<true>(chosen);
+        }
+}
+
+template <class Layout>
+std::size_t allowed_by(const typename Layout::parameters& chosen) {
+    return lines_allowed(Layout(chosen));
+}
+
+TEST(cache_line_bounds, are_as_few_as_promised) {
+    EXPECT_EQ(allowed_by<detail::bloom_layout>({6'400, 7}), 7u);
+    EXPECT_EQ(allowed_by<detail::partitioned_layout>({6'400, 7}), 7u);
+    EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 8, block_form::lanes8}), 1u);
+    EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 6, block_form::any_k}), 1u);
+    EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 16, block_form::lanes16}), 2u);
+    EXPECT_EQ(allowed_by<detail::split_block_layout>({100}), 1u);
+    EXPECT_EQ(allowed_by<detail::register_layout>({100, 5}), 1u);
+}
+
+// A miss of a half-full flat filter ends at the first zero bit: two lines on average, not k.
+TEST(cache_line_bounds, are_not_reached_by_flat_misses) {
+    const auto loads_per_miss = []<class Layout>(Layout, const typename Layout::parameters& chosen) {
+        counted_filter<Layout, false> counted(chosen);
+        counted.filter.add_batch(random_hashes(20'000, 1));
+        counted.log = {};
+        for (const std::uint64_t hash : random_hashes(10'000, 2)) counted.filter.may_contain(hash);
+        return static_cast<double>(counted.log.loads) / 10'000;
+    };
+    const goal wanted{.keys = 20'000, .false_positive_rate = 0.001};
+    const auto flat = detail::bloom_layout::solve(wanted).value();
+    EXPECT_NEAR(loads_per_miss(detail::bloom_layout(flat), flat), 2, 0.1);
+    const auto partitioned = detail::partitioned_layout::solve(wanted).value();
+    EXPECT_NEAR(loads_per_miss(detail::partitioned_layout(partitioned), partitioned), 2, 0.1);
+}
+
+} // namespace
+} // namespace bouncer::test

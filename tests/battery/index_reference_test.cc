@@ -1,0 +1,148 @@
+// Each layout against a second statement of its rule: closed forms instead of loops, 128-bit arithmetic instead of
+// multiply-high, and constants from another source. At 2^40 bits and more, and at sizes that are no power of two.
+#include "support/kinds.h"
+#include "support/random_hashes.h"
+
+#include <map>
+
+namespace bouncer::test {
+namespace {
+
+using detail::uint128;
+using bit_map = std::map<std::uint64_t, std::uint64_t>; // word index to bits
+
+// floor(hash * range / 2^64), by long division of the product's two halves.
+std::uint64_t scale(std::uint64_t hash, std::uint64_t range) {
+    const uint128 product = uint128{hash} * range;
+    return static_cast<std::uint64_t>(product / (uint128{1} << 64));
+}
+
+// The initial state of SHA-512 is the fractions of the roots of the first primes; made odd.
+constexpr std::uint64_t roots[] = {0x6a09e667f3bcc908u | 1, 0xbb67ae8584caa73bu | 1, 0x3c6ef372fe94f82bu | 1};
+
+std::uint64_t positions(std::uint64_t hash, unsigned j) {
+    const auto product = static_cast<std::uint64_t>(uint128{hash} * roots[j]);
+    return product ^ (product / (std::uint64_t{1} << 32));
+}
+
+void set(bit_map& out, std::uint64_t position) {
+    out[position / 64] |= std::uint64_t{1} << (position % 64);
+}
+
+// Probe i of the flat layouts: a cubic in i, as a fraction of 2^64.
+std::uint64_t probe(std::uint64_t hash, std::uint64_t i) {
+    const std::uint64_t pairs = i < 2 ? 0 : i * (i - 1) / 2;
+    const std::uint64_t triples = i < 3 ? 0 : i * (i - 1) * (i - 2) / 6;
+    return hash + i * positions(hash, 0) + pairs * positions(hash, 1) + triples * roots[2];
+}
+
+bit_map reference(const bloom_parameters& p, std::uint64_t hash) {
+    bit_map out;
+    for (std::uint64_t i = 0; i < p.k; ++i) set(out, scale(probe(hash, i), p.bits));
+    return out;
+}
+
+bit_map reference(const partitioned_bloom_parameters& p, std::uint64_t hash) {
+    bit_map out;
+    for (std::uint64_t i = 0; i < p.k; ++i) set(out, i * p.slice_bits + scale(probe(hash, i), p.slice_bits));
+    return out;
+}
+
+bit_map reference(const register_bloom_parameters& p, std::uint64_t hash) {
+    bit_map out;
+    for (unsigned i = 0; i < p.k; ++i)
+        set(out, scale(hash, p.words) * 64 + positions(hash, 0) / (std::uint64_t{1} << (4 + 6 * i)) % 64);
+    return out;
+}
+
+bit_map reference(const blocked_bloom_parameters& p, std::uint64_t hash) {
+    const std::uint64_t block = scale(hash, p.blocks);
+    bit_map out;
+    for (unsigned i = 0; i < p.k; ++i) {
+        if (p.form == block_form::any_k) {
+            const std::uint64_t in_line =
+                positions(hash, i / 6) / (std::uint64_t{1} << (10 + 9 * (i % 6))) % 512;
+            set(out, block * 512 + in_line);
+        } else {
+            const std::uint64_t in_lane =
+                positions(hash, i / 8) / (std::uint64_t{1} << (16 + 6 * (i % 8))) % 64;
+            set(out, (block * p.k + i) * 64 + in_lane);
+        }
+    }
+    return out;
+}
+
+// The words of Parquet's format text: the block is the upper 32 bits of the hash times the number of blocks, divided
+// by 2^32; bit y of lane i, where y is the lower 32 bits of the hash times salt i, divided by 2^27.
+bit_map reference(const split_block_bloom_parameters& p, std::uint64_t hash) {
+    constexpr std::uint32_t salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                                       0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
+    bit_map out;
+    const std::uint64_t block = (hash / (std::uint64_t{1} << 32)) * p.blocks / (std::uint64_t{1} << 32);
+    for (unsigned lane = 0; lane < 8; ++lane) {
+        const std::uint64_t product =
+            (hash % (std::uint64_t{1} << 32)) * salts[lane] % (std::uint64_t{1} << 32);
+        set(out, block * 256 + lane * 32 + product / (1u << 27));
+    }
+    return out;
+}
+
+template <class Layout>
+void expect_reference(const typename Layout::parameters& chosen) {
+    SCOPED_TRACE(std::string(Layout::kind_name) + ": " + Layout::describe(chosen));
+    ASSERT_TRUE(Layout::check(chosen).has_value());
+    const Layout layout(chosen);
+    auto hashes = random_hashes(500, 1);
+    const auto extreme = extreme_hashes();
+    hashes.insert(hashes.end(), extreme.begin(), extreme.end());
+    for (const std::uint64_t hash : hashes) {
+        bit_map got;
+        layout.every_word(hash,
+                          [&](std::uint64_t word, std::uint64_t bits) { return got[word] |= bits, true; });
+        ASSERT_EQ(got, reference(chosen, hash)) << "hash " << hash;
+        std::map<std::uint64_t, bool> lines;
+        layout.every_line(hash, [&](std::uint64_t word) { lines[word / 8] = true; });
+        for (const auto& [word, bits] : got) ASSERT_TRUE(lines[word / 8]) << "a line that is not prefetched";
+    }
+}
+
+constexpr std::uint64_t two_to(unsigned exponent) {
+    return std::uint64_t{1} << exponent;
+}
+
+TEST(index_reference, flat) {
+    for (const std::uint64_t bits : {std::uint64_t{64}, std::uint64_t{64 * 999}, two_to(40), two_to(40) + 64,
+                                     64 * 0x3ff'ffff'ffffu, two_to(50)})
+        for (const std::uint32_t k : {1u, 7u, 13u, 64u}) expect_reference<detail::bloom_layout>({bits, k});
+}
+
+TEST(index_reference, partitioned) {
+    for (const std::uint64_t bits :
+         {std::uint64_t{64}, std::uint64_t{64 * 999}, two_to(38), two_to(40) + 64, two_to(44)})
+        for (const std::uint32_t k : {1u, 7u, 13u, 64u})
+            expect_reference<detail::partitioned_layout>({bits, k});
+}
+
+TEST(index_reference, blocked) {
+    for (const std::uint64_t blocks :
+         {std::uint64_t{1}, std::uint64_t{999}, two_to(31), two_to(32) + 1, two_to(40)}) {
+        expect_reference<detail::blocked_layout>({blocks, 8, block_form::lanes8});
+        expect_reference<detail::blocked_layout>({blocks, 16, block_form::lanes16});
+        for (const std::uint32_t k : {1u, 6u, 7u, 12u, 13u, 16u})
+            expect_reference<detail::blocked_layout>({blocks, k, block_form::any_k});
+    }
+}
+
+TEST(index_reference, register_words) {
+    for (const std::uint64_t words :
+         {std::uint64_t{1}, std::uint64_t{999}, two_to(34), two_to(34) + 1, two_to(44)})
+        for (const std::uint32_t k : {1u, 5u, 10u}) expect_reference<detail::register_layout>({words, k});
+}
+
+TEST(index_reference, split_block) {
+    for (const std::uint64_t blocks : {std::uint64_t{1}, std::uint64_t{999}, two_to(21) + 1, two_to(22)})
+        expect_reference<detail::split_block_layout>({blocks});
+}
+
+} // namespace
+} // namespace bouncer::test

@@ -1,0 +1,205 @@
+// keyed<F>: real keys of every form, the same answers as F with the hashes, and refusal of the wrong hasher.
+#include <bouncer/keyed.h>
+
+#include "support/failures.h"
+#include "support/kinds.h"
+#include "support/random_hashes.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace bouncer::test {
+namespace {
+
+std::vector<std::string> names(std::size_t first, std::size_t last) {
+    std::vector<std::string> out;
+    for (std::size_t i = first; i < last; ++i) out.push_back("name " + std::to_string(i));
+    return out;
+}
+
+secret_key key_of(const char* digits) {
+    return secret_key::from_hex(digits).value();
+}
+const secret_key first_key = key_of("000102030405060708090a0b0c0d0e0f");
+const secret_key second_key = key_of("000102030405060708090a0b0c0d0e10");
+
+template <class F>
+class keys : public ::testing::Test {};
+TYPED_TEST_SUITE(keys, plain_kinds_that<is_incremental>, kind_names);
+
+TYPED_TEST(keys, go_to_the_filter_as_their_hashes) {
+    using keyed_filter = keyed<TypeParam>;
+    auto k = keyed_filter::create({.keys = 2'000, .false_positive_rate = 0.01}).value();
+    auto f = TypeParam::create(k.filter().params(), {.hash = k.hash()}).value();
+    EXPECT_EQ(k.hash(), spec_of(typename TypeParam::default_hasher{}));
+    const typename TypeParam::default_hasher hasher;
+    for (const std::string& name : names(0, 1'500)) {
+        EXPECT_EQ(k.hash_of(name), hash_key(hasher, name));
+        EXPECT_EQ(k.add(name), f.add(hash_key(hasher, name)));
+        EXPECT_TRUE(k.may_contain(name));
+    }
+    for (const std::string& name : names(0, 2'000))
+        EXPECT_EQ(k.test_and_add(name), f.test_and_add(hash_key(hasher, name)));
+    EXPECT_TRUE(k.filter() == f);
+    EXPECT_EQ(k.size_bytes(), f.size_bytes());
+    std::size_t absent = 0;
+    for (const std::string& name : names(10'000, 12'000)) {
+        EXPECT_EQ(k.may_contain(name), f.may_contain(hash_key(hasher, name)));
+        absent += !k.may_contain(name);
+    }
+    EXPECT_GT(absent, 1'900u);
+    k.clear();
+    EXPECT_EQ(k.filter().fill_ratio(), 0);
+}
+
+TYPED_TEST(keys, in_batches_are_the_keys_one_by_one) {
+    using keyed_filter = keyed<TypeParam>;
+    for (const std::size_t count : {0u, 1u, 17u, 511u, 512u, 513u, 1'500u}) {
+        const auto some = names(0, count);
+        auto batch = keyed_filter::create({.keys = 500, .false_positive_rate = 0.1}).value();
+        auto single = keyed_filter::create({.keys = 500, .false_positive_rate = 0.1}).value();
+        std::size_t changed = 0;
+        for (const std::string& name : some) changed += single.add(name);
+        EXPECT_EQ(batch.add_batch(std::span(some)), changed);
+        EXPECT_TRUE(batch == single);
+
+        const auto asked = names(count / 2, count / 2 + count);
+        answers got(count + 1, true);
+        std::size_t found = 0;
+        for (const std::string& name : asked) found += single.may_contain(name);
+        EXPECT_EQ(batch.may_contain(asked, got.span()), found);
+        for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(got[i], single.may_contain(asked[i]));
+        EXPECT_TRUE(got[count]);
+
+        const std::size_t shorter = count - count / 3;
+        answers before(shorter);
+        const std::size_t added = batch.test_and_add(asked, before.span());
+        std::size_t expected = 0;
+        for (std::size_t i = 0; i < shorter; ++i) {
+            const bool was_there = single.test_and_add(asked[i]);
+            EXPECT_EQ(before[i], was_there);
+            expected += !was_there;
+        }
+        EXPECT_EQ(added, expected);
+        EXPECT_TRUE(batch == single);
+    }
+}
+
+TYPED_TEST(keys, added_by_several_threads_are_the_keys_one_by_one) {
+    using keyed_filter = keyed<TypeParam>;
+    for (const std::size_t count : {0u, 5u, 1'500u}) {
+        const auto some = names(0, count);
+        auto expected = keyed_filter::create({.keys = 1'500, .false_positive_rate = 0.01}).value();
+        expected.add_batch(some);
+        for (const unsigned threads : {0u, 1u, 2u, 7u}) {
+            auto f = keyed_filter::create({.keys = 1'500, .false_positive_rate = 0.01}).value();
+            EXPECT_TRUE(f.add_all(some, threads).has_value());
+            EXPECT_TRUE(f == expected) << count << " keys, " << threads << " threads";
+        }
+    }
+}
+
+TYPED_TEST(keys, of_every_form) {
+    auto k = keyed<TypeParam>::create({.keys = 1'000, .false_positive_rate = 1e-4}).value();
+    k.add("alice");
+    EXPECT_TRUE(k.may_contain(std::string("alice")));
+    EXPECT_TRUE(k.may_contain(std::string_view("alice")));
+    EXPECT_TRUE(k.may_contain(u8"alice"));
+    EXPECT_TRUE(k.may_contain(std::vector<char>{'a', 'l', 'i', 'c', 'e'}));
+    const std::array<std::byte, 5> bytes{std::byte{'a'}, std::byte{'l'}, std::byte{'i'}, std::byte{'c'},
+                                         std::byte{'e'}};
+    EXPECT_TRUE(k.may_contain(bytes));
+    EXPECT_TRUE(k.may_contain(std::span(bytes)));
+    EXPECT_FALSE(k.may_contain("bob"));
+    k.add(std::uint64_t{0x0102030405060708});
+    EXPECT_TRUE(k.may_contain(std::int64_t{0x0102030405060708}));
+    EXPECT_TRUE(k.may_contain(std::array<std::uint32_t, 2>{0x05060708, 0x01020304}));
+    EXPECT_TRUE(k.may_contain("\x08\x07\x06\x05\x04\x03\x02\x01"));
+    EXPECT_FALSE(k.may_contain(std::uint32_t{0x05060708}));
+    const std::array<int, 3> numbers{1, 2, 3};
+    k.add_batch(numbers);
+    EXPECT_TRUE(k.may_contain(2));
+    EXPECT_FALSE(k.may_contain(4));
+}
+
+TYPED_TEST(keys, merge_where_the_hash_agrees) {
+    using keyed_filter = keyed<TypeParam>;
+    using keyed_other = keyed<other_form<TypeParam>>;
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    auto a = keyed_filter::create(wanted).value();
+    auto b = keyed_other::create(wanted).value();
+    auto both = keyed_filter::create(wanted).value();
+    a.add_batch(names(0, 500));
+    b.add_batch(names(400, 900));
+    both.add_batch(names(0, 900));
+    EXPECT_TRUE(fails_with(a.merge_if_within(b, 1e-9), error_code::full));
+    EXPECT_FALSE(a == both);
+    ASSERT_TRUE(a.merge(b).has_value());
+    EXPECT_TRUE(a == both);
+    const auto shared = keyed<view_form<TypeParam>>::wrap(b.filter().view()).value();
+    EXPECT_TRUE(shared.may_contain("name 450"));
+    EXPECT_TRUE(a.merge_if_within(shared, 0.5).has_value());
+}
+
+// ---- the hasher: built-in, seeded, secret ----------------------------------------------------------------------
+
+TYPED_TEST(keys, of_another_hasher_are_refused) {
+    using default_hasher = typename TypeParam::default_hasher;
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    const auto f = keyed<TypeParam>::create(wanted).value();
+    const auto copy = [&] { return f.filter().clone().value(); };
+    EXPECT_TRUE(keyed<TypeParam>::wrap(copy()).has_value());
+    EXPECT_TRUE(fails_with(keyed<TypeParam>::wrap(copy(), default_hasher{5}), error_code::mismatch,
+                           to_string(spec_of(default_hasher{})), to_string(spec_of(default_hasher{5}))));
+    EXPECT_TRUE(fails_with(keyed<TypeParam, murmur3>::wrap(copy()), error_code::mismatch, "murmur3"));
+    EXPECT_TRUE(fails_with(keyed<TypeParam, siphash13>::wrap(copy(), siphash13(first_key)),
+                           error_code::mismatch, "siphash13"));
+    // Filters of bare hashes are not filters of keys.
+    if (TypeParam::layout_type::default_hash() == hash_spec{}) {
+        EXPECT_TRUE(fails_with(keyed<TypeParam>::wrap(TypeParam::create(wanted).value()),
+                               error_code::mismatch, "prehashed"));
+    }
+}
+
+TYPED_TEST(keys, under_another_secret_are_refused) {
+    using secret = keyed<TypeParam, siphash13>;
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    auto made = secret::create(wanted, siphash13(first_key));
+    if (!TypeParam::layout_type::check_hash(siphash13(first_key).spec())) {
+        EXPECT_TRUE(fails_with(made, error_code::mismatch, "siphash13"));
+        return;
+    }
+    auto f = std::move(made).value();
+    f.add_batch(names(0, 500));
+    const auto before = f.filter().clone().value();
+    EXPECT_TRUE(secret::wrap(f.filter().clone().value(), siphash13(first_key)).has_value());
+    EXPECT_TRUE(
+        fails_with(secret::wrap(f.filter().clone().value(), siphash13(second_key)), error_code::wrong_key));
+    EXPECT_TRUE(
+        fails_with(keyed<TypeParam, siphash24>::wrap(f.filter().clone().value(), siphash24(first_key)),
+                   error_code::mismatch, "siphash24", "siphash13"));
+
+    auto other = secret::create(wanted, siphash13(second_key)).value();
+    other.add_batch(names(500, 900));
+    EXPECT_TRUE(fails_with(f.merge(other), error_code::wrong_key));
+    EXPECT_TRUE(f.filter() == before) << "a refused merge changed the filter";
+    EXPECT_TRUE(fails_with(f.merge_if_within(other, 0.9), error_code::wrong_key));
+    EXPECT_TRUE(f.filter() == before) << "a refused merge changed the filter";
+}
+
+TYPED_TEST(keys, under_different_seeds_do_not_merge) {
+    using default_hasher = typename TypeParam::default_hasher;
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    auto f = keyed<TypeParam>::create(wanted).value();
+    const auto other = keyed<TypeParam>::create(wanted, default_hasher{7});
+    if (!other) { // a kind that fixes its hash
+        EXPECT_EQ(other.error().code, error_code::mismatch);
+        return;
+    }
+    EXPECT_TRUE(fails_with(f.merge(*other), error_code::mismatch, "seed 7", "seed 0"));
+    EXPECT_FALSE(f == *other);
+}
+
+} // namespace
+} // namespace bouncer::test

@@ -1,0 +1,183 @@
+// Goals become parameters: small enough, no smaller than the promise allows, and within the size that was given.
+#include "support/failures.h"
+#include "support/kinds.h"
+
+namespace bouncer::test {
+namespace {
+
+template <class F>
+double bits_per_key(std::uint64_t keys, double rate, prefer favoured) {
+    const auto chosen =
+        F::layout_type::solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured}).value();
+    return static_cast<double>(typename F::layout_type(chosen).word_count() * 64) / static_cast<double>(keys);
+}
+
+template <class F>
+double rate_of(const typename F::parameters& chosen, std::uint64_t keys) {
+    return math::fpr(typename F::layout_type(chosen).shape(), static_cast<double>(keys));
+}
+
+// What a preference may cost, as a factor: of the bits where the goal names a rate, of the rate where it does not.
+double bits_given_up(prefer favoured) {
+    return favoured == prefer::space ? 1 : favoured == prefer::reads ? 1.03 : 1.08;
+}
+double rate_given_up(prefer favoured) {
+    return favoured == prefer::space ? 1 : favoured == prefer::reads ? 1.15 : 1.45;
+}
+
+template <class F>
+class parameters : public ::testing::Test {};
+TYPED_TEST_SUITE(parameters, plain_kinds_that<is_incremental>, kind_names);
+
+TYPED_TEST(parameters, keep_the_rate_and_are_the_smallest_that_do) {
+    for (const std::uint64_t keys : {1u, 3u, 100u, 10'000u, 1'000'000u}) {
+        for (const double rate : {0.5, 0.1, 0.01, 0.001, 1e-4, 1e-6}) {
+            for (const auto favoured : {prefer::reads, prefer::adds, prefer::space}) {
+                auto solved = TypeParam::layout_type::solve(
+                    {.keys = keys, .false_positive_rate = rate, .prefer = favoured});
+                ASSERT_TRUE(solved.has_value()) << solved.error().message;
+                auto chosen = *solved;
+                SCOPED_TRACE(describe<TypeParam>(chosen) + ", keys " + std::to_string(keys) + ", rate " +
+                             std::to_string(rate));
+                ASSERT_TRUE(TypeParam::layout_type::check(chosen).has_value());
+                EXPECT_LE(rate_of<TypeParam>(chosen, keys), rate);
+                // One unit less breaks it; 0.1 % less where the size was rounded up to make it foldable.
+                const std::uint64_t unit = TypeParam::layout_type::one_block ? 1 : 64;
+                const std::uint64_t units = size_parameter(chosen) / unit;
+                if (units == 1) continue;
+                size_parameter(chosen) = (units - std::max<std::uint64_t>(1, units / 1024)) * unit;
+                EXPECT_GT(rate_of<TypeParam>(chosen, keys), rate) << "a smaller one would do";
+            }
+        }
+    }
+}
+
+TYPED_TEST(parameters, of_a_size_use_it_for_the_best_rate) {
+    for (const std::uint64_t keys : {50u, 5'000u, 500'000u}) {
+        for (const double rate : {0.1, 0.01, 0.001}) {
+            for (const auto favoured : {prefer::reads, prefer::adds, prefer::space}) {
+                // The size a rate needs, given alone, must lead back to about that rate.
+                const auto by_rate = TypeParam::layout_type::solve(
+                    {.keys = keys, .false_positive_rate = rate, .prefer = favoured});
+                const std::uint64_t bytes = typename TypeParam::layout_type(by_rate.value()).word_count() * 8;
+                const auto by_size =
+                    TypeParam::layout_type::solve({.keys = keys, .size_bytes = bytes, .prefer = favoured});
+                ASSERT_TRUE(by_size.has_value()) << by_size.error().message;
+                SCOPED_TRACE(describe<TypeParam>(*by_size) + ", bytes " + std::to_string(bytes));
+                const typename TypeParam::layout_type layout(*by_size);
+                EXPECT_LE(layout.word_count() * 8, bytes);
+                EXPECT_GE(layout.word_count() * 8,
+                          bytes - bytes / 1000 - std::min<std::uint64_t>(bytes, 512));
+                const double best = rate_of<TypeParam>(*by_rate, keys);
+                EXPECT_LE(rate_of<TypeParam>(*by_size, keys), best * rate_given_up(favoured) * 1.02);
+            }
+        }
+    }
+}
+
+TYPED_TEST(parameters, of_a_rate_within_a_size) {
+    for (const std::uint64_t keys : {50u, 5'000u, 500'000u}) {
+        SCOPED_TRACE(std::to_string(keys));
+        goal wanted{.keys = keys, .false_positive_rate = 0.01, .prefer = prefer::space};
+        const auto free = TypeParam::layout_type::solve(wanted).value();
+        const std::uint64_t bytes = typename TypeParam::layout_type(free).word_count() * 8;
+        wanted.size_bytes = bytes;
+        EXPECT_EQ(TypeParam::layout_type::solve(wanted).value(), free);
+        wanted.size_bytes = 10 * bytes;
+        EXPECT_EQ(TypeParam::layout_type::solve(wanted).value(), free);
+        wanted.size_bytes = bytes - bytes / 100 - 8;
+        EXPECT_TRUE(fails_with(TypeParam::layout_type::solve(wanted), error_code::too_large,
+                               std::to_string(*wanted.size_bytes), std::to_string(keys), "0.01"));
+    }
+}
+
+TYPED_TEST(parameters, explicit_ones_are_taken_as_they_are) {
+    for (const auto& chosen : variants<TypeParam>(1'000, 0.01)) {
+        const auto f = TypeParam::create(chosen).value();
+        EXPECT_EQ(f.params(), chosen);
+        EXPECT_EQ(f.size_bytes(), typename TypeParam::layout_type(chosen).word_count() * 8);
+        EXPECT_EQ(f.size_bits(), f.size_bytes() * 8);
+        EXPECT_GE(f.words().size(), f.size_bytes() / 8);
+    }
+    // And the same from a goal.
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    EXPECT_EQ(TypeParam::create(wanted).value().params(), TypeParam::layout_type::solve(wanted).value());
+}
+
+TYPED_TEST(parameters, of_prefer_space_are_never_larger) {
+    for (const std::uint64_t keys : {100u, 10'000u, 1'000'000u})
+        for (const double rate : {0.1, 0.01, 0.001, 1e-4})
+            for (const auto favoured : {prefer::reads, prefer::adds}) {
+                const double space = bits_per_key<TypeParam>(keys, rate, prefer::space);
+                EXPECT_LE(space, bits_per_key<TypeParam>(keys, rate, favoured) * 1.001);
+                EXPECT_GE(space * bits_given_up(favoured) * 1.01 + 1024.0 / static_cast<double>(keys),
+                          bits_per_key<TypeParam>(keys, rate, favoured));
+            }
+}
+
+// Bits per key at one million keys, from exact sums made for the design of the library (512-bit blocks and their
+// kin) by a program independent of this one; the tolerance is 0.5 %, of which 0.1 % is rounding for folds.
+struct known_size {
+    const char* kind;
+    prefer favoured;
+    double rate;
+    double bits_per_key;
+};
+constexpr known_size known_sizes[] = {
+    {"bloom", prefer::reads, 0.01, 9.59},
+    {"bloom", prefer::reads, 0.001, 14.38},
+    {"bloom", prefer::reads, 1e-4, 19.17},
+    {"blocked_bloom", prefer::reads, 0.01, 10.10},
+    {"blocked_bloom", prefer::reads, 0.001, 15.72},
+    {"blocked_bloom", prefer::reads, 1e-4, 21.15},
+    {"blocked_bloom", prefer::space, 0.01, 9.92},
+    {"blocked_bloom", prefer::space, 0.001, 15.55},
+    {"blocked_bloom", prefer::space, 1e-4, 21.15},
+    {"split_block_bloom", prefer::reads, 0.01, 10.53},
+    {"split_block_bloom", prefer::reads, 0.001, 16.89},
+    {"split_block_bloom", prefer::reads, 1e-4, 26.34},
+    {"register_bloom", prefer::reads, 0.01, 12.14},
+    {"register_bloom", prefer::reads, 0.001, 24.00},
+    {"register_bloom", prefer::reads, 1e-4, 45.48},
+    {"partitioned_bloom", prefer::reads, 0.01, 9.59},
+    {"partitioned_bloom", prefer::reads, 0.001, 14.38},
+    {"partitioned_bloom", prefer::reads, 1e-4, 19.17},
+};
+
+TYPED_TEST(parameters, have_the_known_sizes) {
+    for (const known_size& known : known_sizes) {
+        if (known.kind != TypeParam::kind_name) continue;
+        EXPECT_NEAR(bits_per_key<TypeParam>(1'000'000, known.rate, known.favoured), known.bits_per_key,
+                    0.005 * known.bits_per_key)
+            << known.kind << " at " << known.rate;
+    }
+}
+
+TEST(blocked_parameters, keep_the_promised_bits_per_key) {
+    using blocked = plain_blocked_bloom;
+    EXPECT_LE(bits_per_key<blocked>(1'000'000, 0.01, prefer::reads), 10.15);
+    EXPECT_LE(bits_per_key<blocked>(1'000'000, 0.001, prefer::reads), 15.8);
+}
+
+TEST(blocked_parameters, take_the_form_that_the_preference_asks_for) {
+    const auto form = [](double rate, prefer favoured) {
+        return detail::blocked_layout::solve(
+                   {.keys = 1'000'000, .false_positive_rate = rate, .prefer = favoured})
+            .value()
+            .form;
+    };
+    EXPECT_EQ(form(0.01, prefer::reads), block_form::lanes8);
+    EXPECT_EQ(form(0.001, prefer::reads), block_form::lanes8);
+    EXPECT_EQ(form(1e-4, prefer::reads), block_form::lanes16);
+    EXPECT_EQ(form(0.01, prefer::space), block_form::any_k);
+    EXPECT_EQ(form(0.01, prefer::adds), block_form::any_k);
+    // adds: fewer bits than lanes8's eight.
+    EXPECT_LT(detail::blocked_layout::solve(
+                  {.keys = 1'000'000, .false_positive_rate = 0.01, .prefer = prefer::adds})
+                  .value()
+                  .k,
+              8u);
+}
+
+} // namespace
+} // namespace bouncer::test

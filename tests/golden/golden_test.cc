@@ -1,0 +1,148 @@
+// Every form of every kind, on every machine and with every instruction set, gives the words of the golden files.
+#include "golden/golden.h"
+
+#include "support/random_hashes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace bouncer::test {
+namespace {
+
+template <class Check>
+void for_each_golden(Check check) {
+    for (const auto& path : golden_files()) {
+        SCOPED_TRACE(path.filename().string());
+        const golden file = parse_golden(text_of(path));
+        EXPECT_TRUE(with_kind_of(file, [&]<class F>() { check.template operator()<F>(file); }));
+    }
+}
+
+// All ways to fill a filter of this access.
+template <class F>
+void expect_words_by_every_add(const golden& file) {
+    const auto hashes = added_hashes<F>(file);
+    const std::span<const std::uint64_t> all(hashes);
+    {
+        auto f = empty_filter<F>(file);
+        for (const std::uint64_t hash : hashes) f.add(hash);
+        EXPECT_EQ(words_of(f), file.words) << "one by one";
+        EXPECT_EQ(words_of(f.view()), file.words) << "view";
+        EXPECT_EQ(words_of(f.fold(1).value()), file.words) << "fold by one";
+    }
+    {
+        auto f = empty_filter<F>(file);
+        f.add_batch(hashes);
+        EXPECT_EQ(words_of(f), file.words) << "batch";
+    }
+    {
+        auto f = empty_filter<F>(file);
+        answers got(hashes.size());
+        f.test_and_add(hashes, got.span());
+        EXPECT_EQ(words_of(f), file.words) << "test_and_add";
+    }
+    {
+        auto f = empty_filter<F>(file);
+        f.add_all(hashes, 3);
+        EXPECT_EQ(words_of(f), file.words) << "three threads";
+    }
+    {
+        auto first = empty_filter<F>(file);
+        auto second = empty_filter<F>(file);
+        first.add_batch(all.first(hashes.size() / 2));
+        second.add_batch(all.subspan(hashes.size() / 2));
+        EXPECT_TRUE(first.merge(second).has_value());
+        EXPECT_EQ(words_of(first), file.words) << "merge";
+    }
+    {
+        auto keys = keyed<F>::create(parameters_of<F>(file)).value();
+        for (std::uint64_t i = 0; i < file.number("keys"); ++i) keys.add(std::to_string(i));
+        EXPECT_EQ(words_of(keys.filter()), file.words) << "keyed";
+    }
+    if constexpr (is_concurrent<F>) {
+        auto f = empty_filter<F>(file);
+        for (const std::uint64_t hash : hashes) f.add_release(hash);
+        EXPECT_EQ(words_of(f), file.words) << "add_release";
+    }
+}
+
+TEST(golden_files, are_there_for_every_kind) {
+    std::set<std::string> kinds;
+    for (const auto& path : golden_files()) kinds.insert(parse_golden(text_of(path)).fields.at("kind"));
+    for (const kind_info& kind : all_kinds) EXPECT_TRUE(kinds.contains(std::string(kind.name))) << kind.name;
+    EXPECT_EQ(kinds.size(), all_kinds.size());
+}
+
+TEST(golden_files, say_what_they_hold) {
+    for_each_golden([]<class F>(const golden& file) {
+        const auto chosen = parameters_of<F>(file);
+        EXPECT_EQ(file.fields.at("parameters"), F::layout_type::describe(chosen));
+        EXPECT_EQ(file.number("layout_version"), F::layout_type::layout_version);
+        EXPECT_EQ(file.fields.at("hash"), to_string(spec_of(typename F::default_hasher{})));
+        EXPECT_EQ(file.words.size(), typename F::layout_type(chosen).word_count());
+        EXPECT_LE(file.words.size(), 64u);
+        EXPECT_FALSE(file.fields.at("maybe").empty()) << "no false positive to test with";
+    });
+}
+
+TEST(golden_files, hold_the_words_of_plain_filters) {
+    for_each_golden([]<class F>(const golden& file) { expect_words_by_every_add<F>(file); });
+}
+
+TEST(golden_files, hold_the_words_of_atomic_filters) {
+    for_each_golden([]<class F>(const golden& file) { expect_words_by_every_add<other_form<F>>(file); });
+}
+
+// The kernel of a layout in another instruction set's table: the entry that holds it in the active one.
+detail::query_kernel kernel_of(const detail::kernel_table& table, detail::query_kernel active) {
+    if (active == nullptr) return nullptr;
+    for (const auto entry :
+         {&detail::kernel_table::lanes8, &detail::kernel_table::lanes16, &detail::kernel_table::split_block})
+        if (detail::active_kernels().*entry == active) return table.*entry;
+    return nullptr;
+}
+
+TEST(golden_files, are_answered_alike_by_every_access_and_instruction_set) {
+    for_each_golden([]<class F>(const golden& file) {
+        // A view of the words as they stand in the file.
+        auto memory = region::allocate(file.words.size() * 8).value();
+        std::copy(file.words.begin(), file.words.end(), static_cast<std::uint64_t*>(memory.data()));
+        const auto view = view_form<F>::over(const_words(std::move(memory)), parameters_of<F>(file),
+                                             spec_of(typename F::default_hasher{}))
+                              .value();
+        const auto added = added_hashes<F>(file);
+        answers found(added.size());
+        EXPECT_EQ(view.may_contain(added, found.span()), added.size());
+
+        std::set<std::uint64_t> maybe;
+        std::istringstream numbers(file.fields.at("maybe"));
+        for (std::uint64_t key = 0; numbers >> key;) maybe.insert(key);
+        const auto asked = asked_hashes<F>(file);
+        const std::uint64_t first = file.number("keys");
+        answers got(asked.size());
+        const auto expect_answers = [&](std::size_t count, const char* by) {
+            EXPECT_EQ(count, maybe.size()) << by;
+            for (std::size_t i = 0; i < asked.size(); ++i)
+                EXPECT_EQ(got[i], maybe.contains(first + i)) << "key " << first + i << " by " << by;
+        };
+        expect_answers(view.may_contain(asked, got.span()), "batch");
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < asked.size(); ++i) count += got.span()[i] = view.may_contain(asked[i]);
+        expect_answers(count, "one by one");
+        if constexpr (requires { view.layout().kernel(); }) {
+            for (const auto which : {detail::isa::avx2, detail::isa::avx512}) {
+                const detail::kernel_table* const table = detail::kernels_of(which);
+                if (table == nullptr) continue;
+                const auto kernel = kernel_of(*table, view.layout().kernel());
+                if (kernel == nullptr) continue;
+                expect_answers(kernel(view.words().line(0), view.layout().block_count(), asked.data(),
+                                      asked.size(), got.span().data()),
+                               detail::name_of(which).data());
+            }
+        }
+    });
+}
+
+} // namespace
+} // namespace bouncer::test
