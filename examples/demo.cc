@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <malloc.h>
 #include <memory>
 #include <new>
 #include <string>
@@ -94,36 +95,22 @@ row measure_filter(const keys_type& present, const keys_type& absent, double rat
         });
 }
 
-std::uint64_t allocated_bytes = 0; // by the exact set; used by one thread only
-
-template <class T>
-struct counting_allocator {
-    using value_type = T;
-    counting_allocator() = default;
-    template <class U>
-    counting_allocator(const counting_allocator<U>&) noexcept {}
-    T* allocate(std::size_t n) {
-        allocated_bytes += n * sizeof(T);
-        return std::allocator<T>{}.allocate(n);
-    }
-    void deallocate(T* block, std::size_t n) noexcept {
-        allocated_bytes -= n * sizeof(T);
-        std::allocator<T>{}.deallocate(block, n);
-    }
-    friend bool operator==(const counting_allocator&, const counting_allocator&) noexcept { return true; }
-};
+// What the heap has given out, with its own overhead.
+std::uint64_t heap_bytes() {
+    const auto info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
 
 row measure_exact_set(const keys_type& present, const keys_type& absent) {
-    std::unordered_set<std::uint64_t, std::hash<std::uint64_t>, std::equal_to<>,
-                       counting_allocator<std::uint64_t>>
-        set;
+    const std::uint64_t before = heap_bytes();
+    std::unordered_set<std::uint64_t> set;
     set.reserve(present.size());
     row out;
     out.name = "std::unordered_set";
     const double adding = seconds_of([&] {
         for (const std::uint64_t key : present) set.insert(key);
     });
-    out.bytes = allocated_bytes;
+    out.bytes = heap_bytes() - before;
     out.add_mops = static_cast<double>(present.size()) / 1e6 / adding;
     out = measure(
         std::move(out), present, absent, [&](std::uint64_t key) { return set.contains(key); },

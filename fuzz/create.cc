@@ -70,14 +70,16 @@ bool makes_sense(const goal& wanted) {
 }
 
 template <class F>
-void check_goal(const goal& wanted, const result<F>& made) {
+void check_goal(const goal& wanted, const filter_options& options, const result<F>& made) {
+    const bool hash_is_fit = !options.hash || F::layout_type::check_hash(*options.hash);
     if (!made) {
         const error_code code = made.error().code;
-        law(!makes_sense(wanted) || code == error_code::too_large || code == error_code::out_of_memory ||
-                code == error_code::mismatch, // the hash, below
+        law(!makes_sense(wanted) || !hash_is_fit || code == error_code::too_large ||
+                code == error_code::out_of_memory,
             "a goal that makes sense is not invalid");
         return;
     }
+    law(hash_is_fit, "no filter for a hash that its kind refuses");
     law(wanted.keys != 0, "no filter for no keys");
     if (wanted.false_positive_rate)
         law(made->fpr_at(wanted.keys) <= *wanted.false_positive_rate * (1 + 1e-9), "the rate is kept");
@@ -123,7 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             if (in.below(3) != 0) {
                 const goal wanted = any_goal(in);
                 auto made = F::create(wanted, options);
-                check_goal(wanted, made);
+                check_goal(wanted, options, made);
                 return made;
             }
             typename F::parameters chosen;

@@ -17,6 +17,7 @@ enum class prefer : std::uint8_t {
 //   {keys, false_positive_rate}              the smallest filter whose exact rate at `keys` keys meets it;
 //   {keys, size_bytes}                       the best rate that fits into the size;
 //   {keys, false_positive_rate, size_bytes}  as the first, refused (too_large) above size_bytes.
+// "Smallest" up to 0.1 %: large filters get a number of blocks that can be folded.
 struct goal {
     std::uint64_t keys = 0;
     std::optional<double> false_positive_rate = std::nullopt;

@@ -29,6 +29,20 @@ template <class Keys, class Hasher>
 concept key_batch = std::ranges::contiguous_range<const Keys> && std::ranges::sized_range<const Keys> &&
     hasher_for<Hasher, std::ranges::range_value_t<const Keys>>;
 
+// What keyed<F> hands on only where F has it.
+template <class F>
+concept publishing = requires(F& f, std::uint64_t hash) {
+    f.add_release(hash);
+};
+template <class F>
+concept bulk_buildable = requires(F& f, std::span<const std::uint64_t> hashes) {
+    f.add_all(hashes, 1u);
+};
+template <class F, class OtherF>
+concept mergeable_with = requires(F& f, const OtherF& other) {
+    f.merge(other);
+};
+
 } // namespace detail
 
 template <class F, class Hasher = typename F::default_hasher>
@@ -58,7 +72,7 @@ class keyed {
 
     // [any-thread] (plain: [exclusive])
     template <class Key>
-    requires hasher_for<Hasher, Key>
+    requires hasher_for<Hasher, Key> && incremental<F>
     bool add(const Key& key) noexcept { return filter_.add(hash_of(key)); }
 
     // [any-thread]
@@ -68,15 +82,15 @@ class keyed {
 
     // [any-thread] (plain: [exclusive])
     template <class Key>
-    requires hasher_for<Hasher, Key>
+    requires hasher_for<Hasher, Key> && incremental<F>
     bool test_and_add(const Key& key) noexcept { return filter_.test_and_add(hash_of(key)); }
 
     // [any-thread] With the edge that the relaxed forms lack; see F.
     template <class Key>
-    requires hasher_for<Hasher, Key>
+    requires hasher_for<Hasher, Key> && detail::publishing<F>
     void add_release(const Key& key) noexcept { filter_.add_release(hash_of(key)); }
     template <class Key>
-    requires hasher_for<Hasher, Key>
+    requires hasher_for<Hasher, Key> && detail::publishing<F>
     bool may_contain_acquire(const Key& key) const noexcept {
         return filter_.may_contain_acquire(hash_of(key));
     }
@@ -98,7 +112,8 @@ class keyed {
 
     // [any-thread] (plain: [exclusive]) Adds all; returns how many adds saw a zero bit.
     template <detail::key_batch<Hasher> Keys>
-    std::size_t add_batch(const Keys& keys) noexcept {
+    requires incremental<F> std::size_t add_batch(const Keys& keys)
+    noexcept {
         return in_chunks(
             keys, std::ranges::size(keys),
             [&](std::size_t, std::span<const std::uint64_t> hashes) { return filter_.add_batch(hashes); });
@@ -106,7 +121,8 @@ class keyed {
 
     // [any-thread] (plain: [exclusive]) answers[i] = test_and_add(keys[i]); returns how many were new.
     template <detail::key_batch<Hasher> Keys>
-    std::size_t test_and_add(const Keys& keys, std::span<bool> answers) noexcept {
+    requires incremental<F> std::size_t test_and_add(const Keys& keys, std::span<bool> answers)
+    noexcept {
         return in_chunks(keys, answers.size(), [&](std::size_t first, std::span<const std::uint64_t> hashes) {
             return filter_.test_and_add(hashes, answers.subspan(first, hashes.size()));
         });
@@ -115,7 +131,7 @@ class keyed {
     // [any-thread] (plain: [exclusive]) Adds all on `threads` threads (0: one per core); see F. Needs 8 bytes per key
     // for the hashes meanwhile; out_of_memory, and nothing added, without them.
     template <detail::key_batch<Hasher> Keys>
-    result<void> add_all(const Keys& keys, unsigned threads = 0) {
+    requires detail::bulk_buildable<F> result<void> add_all(const Keys& keys, unsigned threads = 0) {
         const auto all = std::span(std::ranges::data(keys), std::ranges::size(keys));
         const std::unique_ptr<std::uint64_t[]> hashes(new (std::nothrow) std::uint64_t[all.size()]);
         if (!hashes)
@@ -135,16 +151,17 @@ class keyed {
 
     // [any-thread] (plain: [exclusive]) The union; see F.
     template <class OtherF>
-    result<double> merge(const keyed<OtherF, Hasher>& other) {
+    requires detail::mergeable_with<F, OtherF> result<double> merge(const keyed<OtherF, Hasher>& other) {
         return filter_.merge(other.filter());
     }
     template <class OtherF>
-    result<double> merge_if_within(const keyed<OtherF, Hasher>& other, double rate) {
+    requires detail::mergeable_with<F, OtherF> result<double>
+    merge_if_within(const keyed<OtherF, Hasher>& other, double rate) {
         return filter_.merge_if_within(other.filter(), rate);
     }
 
     // [exclusive]
-    void clear() noexcept { filter_.clear(); }
+    void clear() noexcept requires incremental<F> { filter_.clear(); }
 
     // [any-thread] Everything else F knows: fill_ratio, approximate_size, expected_fpr, …; and what changes it by
     // hash.

@@ -57,7 +57,7 @@ class locked {
     }
 
     // [any-thread] F's methods of the same name, under the lock. test_and_add tells exactly one thread "new" (none
-    // if other keys' bits covered the key).
+    // if other keys' bits covered the key; with no_lock, whom F tells).
     bool add(std::uint64_t hash) noexcept {
         return writing([&](F& f) { return f.add(hash); });
     }
@@ -76,6 +76,7 @@ class locked {
     std::size_t test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) noexcept {
         return writing([&](F& f) { return f.test_and_add(hashes, answers); });
     }
+    // [any-thread] (no_lock: [exclusive]) O(m).
     void clear() noexcept {
         writing([&](F& f) { return f.clear(), true; });
     }

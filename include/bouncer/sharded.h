@@ -103,7 +103,7 @@ class sharded {
         return added;
     }
 
-    // [any-thread] Forgets every key, shard by shard: an add that races with it may be forgotten or not.
+    // [any-thread] (no_lock: [exclusive]) Forgets every key, shard by shard: an add that races with it may be forgotten or not.
     void clear() noexcept {
         for (auto& shard : shards_) shard.clear();
     }

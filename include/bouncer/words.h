@@ -64,7 +64,7 @@ class plain_words : public detail::words_base {
     static constexpr bool concurrent = false;
     using words_base::words_base;
 
-    // [single-writer] Any number of readers while nobody writes.
+    // [any-thread] while nobody writes.
     template <std::memory_order = std::memory_order_relaxed>
     std::uint64_t load(std::uint64_t i) const noexcept {
         return *address(i);

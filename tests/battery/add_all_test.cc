@@ -25,18 +25,16 @@ TYPED_TEST(add_all, equals_the_sequential_build) {
 }
 
 TYPED_TEST(add_all, with_more_threads_than_blocks_or_keys) {
-    for (const double rate : {0.3, 1e-4}) {
-        for (const auto& chosen : variants<TypeParam>(1, rate)) {
-            SCOPED_TRACE(describe<TypeParam>(chosen));
-            for (const std::size_t keys : {0u, 1u, 5u}) {
-                const auto hashes = random_hashes(keys, 1);
-                auto expected = TypeParam::create(chosen).value();
-                expected.add_batch(hashes);
-                for (const unsigned threads : {2u, 7u, 40u}) {
-                    auto f = TypeParam::create(chosen).value();
-                    f.add_all(hashes, threads);
-                    EXPECT_TRUE(f == expected) << threads << " threads, keys " << keys;
-                }
+    for (const auto& chosen : variants<TypeParam>(1, 0.1)) {
+        SCOPED_TRACE(describe<TypeParam>(chosen));
+        for (const std::size_t keys : {0u, 1u, 5u}) {
+            const auto hashes = random_hashes(keys, 1);
+            auto expected = TypeParam::create(chosen).value();
+            expected.add_batch(hashes);
+            for (const unsigned threads : {2u, 20u}) {
+                auto f = TypeParam::create(chosen).value();
+                f.add_all(hashes, threads);
+                EXPECT_TRUE(f == expected) << threads << " threads, keys " << keys;
             }
         }
     }

@@ -6,14 +6,13 @@
 namespace bouncer::test {
 namespace {
 
-// Parameters of some 8 KiB that divide by `factor`: found by asking for more and more bytes.
+// Parameters of some 8 KiB, enlarged to a size that divides by `factor`; 64 because some sizes are in bits.
 template <class F>
 typename F::parameters divisible_by(std::uint64_t factor, prefer favoured) {
-    for (std::uint64_t bytes = 8'192;; bytes += 64) {
-        const auto chosen =
-            F::layout_type::solve({.keys = 1'500, .size_bytes = bytes, .prefer = favoured}).value();
-        if (typename F::layout_type(chosen).folded(factor)) return chosen;
-    }
+    auto chosen = F::layout_type::solve({.keys = 1'500, .size_bytes = 8'192, .prefer = favoured}).value();
+    const std::uint64_t unit = F::layout_type::one_block ? factor : 64 * factor;
+    size_parameter(chosen) = (size_parameter(chosen) / unit + 1) * unit;
+    return chosen;
 }
 
 template <class F>
@@ -22,7 +21,7 @@ TYPED_TEST_SUITE(fold, plain_kinds_that<is_foldable>, kind_names);
 
 TYPED_TEST(fold, equals_the_filter_built_small) {
     const auto hashes = random_hashes(1'000, 1);
-    for (const std::uint64_t factor : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 12u, 16u}) {
+    for (const std::uint64_t factor : {1u, 2u, 3u, 4u, 5u, 7u, 12u, 16u}) {
         for (const auto favoured : {prefer::reads, prefer::space}) {
             const auto chosen = divisible_by<TypeParam>(factor, favoured);
             SCOPED_TRACE(describe<TypeParam>(chosen) + ", factor " + std::to_string(factor));

@@ -92,7 +92,7 @@ void expect_reference(const typename Layout::parameters& chosen) {
     SCOPED_TRACE(std::string(Layout::kind_name) + ": " + Layout::describe(chosen));
     ASSERT_TRUE(Layout::check(chosen).has_value());
     const Layout layout(chosen);
-    auto hashes = random_hashes(500, 1);
+    auto hashes = random_hashes(200, 1);
     const auto extreme = extreme_hashes();
     hashes.insert(hashes.end(), extreme.begin(), extreme.end());
     for (const std::uint64_t hash : hashes) {

@@ -13,7 +13,7 @@ constexpr std::uint64_t mul_high(std::uint64_t a, std::uint64_t b) noexcept {
 
 // A hash spread over [0, range): multiply-high, so no division, and unbiased to range / 2^64 for every range.
 // It spends the top log2(range) bits of the hash; whoever needs further bits must take them from
-// mix_positions().
+// position_word().
 constexpr std::uint64_t fast_range(std::uint64_t hash, std::uint64_t range) noexcept {
     return mul_high(hash, range);
 }
