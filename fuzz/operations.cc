@@ -161,8 +161,9 @@ class machine {
             return;
         }
         law(small->size_bytes() * factor == plain_.size_bytes(), "a fold divides the size");
-        plain_ = std::move(*small);
-        atomic_ = plain_.template clone<atomic_words>().value();
+        plain_ = plain_.fold(factor).value();
+        atomic_ = std::move(*small);
+        law(plain_ == atomic_, "plain and atomic fold alike");
     }
 
     void clone(const std::vector<std::uint64_t>& hashes) {
