@@ -25,7 +25,7 @@ inline double deviance(double x, double mean) {
 // by the ratio of neighbours, and normalised by their own sum, so n needs no factorials. Where the spread is
 // wide (standard deviation of 16 and more) every 1/8 of a deviation is sampled: the trapezium rule converges
 // faster than exponentially on a bell curve, its error there is below 1e-100. Upwards the sum goes on until
-// what is left is below 1e-18 of the result, not of the probability: rare full blocks decide low rates.
+// what is left is below 1e-22 of the result, not of the probability: rare full blocks decide low rates.
 template <class F>
 double binomial_mean(double n, double p, F&& f) {
     if (n <= 0) return f(0.0);
