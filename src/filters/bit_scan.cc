@@ -144,7 +144,7 @@ void fold_bits(const math::geometry& shape, std::uint64_t factor, const std::uin
         return;
     }
     const std::uint64_t group_bits = shape.total_bits() / shape.groups;
-    if (std::has_single_bit(factor) && factor <= 64) { // the bits of a word stay neighbours: several GB/s
+    if (std::has_single_bit(factor) && factor <= 64) { // the bits of a word stay neighbours: no division
         for (std::uint64_t i = 0; i < words; ++i) {
             std::uint64_t bits_left = bits.load(i);
             for (std::uint64_t f = factor; f > 1; f /= 2) bits_left = halved(bits_left);
