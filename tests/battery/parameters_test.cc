@@ -176,6 +176,7 @@ TEST(blocked_parameters, take_the_form_that_the_preference_asks_for) {
     EXPECT_EQ(form(5e-4, prefer::reads), block_form::lanes8);
     EXPECT_EQ(form(4.9e-4, prefer::reads), block_form::lanes16);
     EXPECT_EQ(form(0.1, prefer::reads), block_form::any_k);
+    EXPECT_EQ(form(0.02, prefer::reads), block_form::any_k); // lanes8 needs 4.4 % more, and 3 % are allowed
     EXPECT_EQ(form(1e-6, prefer::reads), block_form::lanes16);
     // adds: the smallest k within 8 % of the smallest size; space would take 6, 9 and lanes16.
     const auto k_for_adds = [](double rate) {
