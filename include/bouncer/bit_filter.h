@@ -23,6 +23,7 @@
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/parallel.h>
 #include <bouncer/detail/pipeline.h>
+#include <bouncer/detail/slices.h>
 #include <bouncer/goal.h>
 #include <bouncer/hash.h>
 #include <bouncer/math.h>
@@ -30,13 +31,16 @@
 #include <bouncer/words.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bouncer {
 
@@ -120,27 +124,27 @@ class bit_filter {
 
     // [any-thread] (plain: [exclusive]) Returns whether the look before the write saw a zero bit. Never false when
     // this add set a bit; possibly true for two racing adds of the same bits: a count of true answers may run
-    // early, never late. Words that already have their bits are not written, so adding a hot key again takes no
-    // ownership of its cache lines.
-    bool add(std::uint64_t hash) noexcept requires(Words::writable) {
-        bool changed = false;
-        layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-            if constexpr (!Words::concurrent && !Layout::one_word) {
-                // No ownership to save: without the branch, which fails at every second word of a full filter, a
-                // plain add takes a third to a half of the time.
-                changed |= (words_.fetch_or(i, bits) & bits) != bits;
-            } else if ((words_.load(i) & bits) != bits) {
-                words_.fetch_or(i, bits);
-                changed = true;
+    // early, never late. A key that is there is only looked at, so adding a hot key again takes no ownership of its
+    // cache lines.
+    [[gnu::always_inline]] bool add(std::uint64_t hash) noexcept requires(Words::writable) {
+        if constexpr (Words::concurrent && in_memory && Layout::words_per_key > 1) {
+            if constexpr (requires { layout_.template set_shared<Words>(mutable_words(), hash); }) {
+                if (layout_.has_sectors()) return layout_.template set_shared<Words>(mutable_words(), hash);
             }
-            return true;
-        });
-        return changed;
+            return add_shared(layout_, mutable_words(), hash);
+        }
+        if constexpr (!Words::concurrent && in_memory && requires { layout_.set(mutable_words(), hash); }) {
+            if (layout_.has_set()) [[likely]]
+                return layout_.set(mutable_words(), hash);
+        }
+        return add_by_words(hash);
     }
 
     // [any-thread] False: surely never added. True: probably added.
-    bool may_contain(std::uint64_t hash) const noexcept {
-        if constexpr (Layout::one_block) {
+    [[gnu::always_inline]] bool may_contain(std::uint64_t hash) const noexcept {
+        if constexpr (in_memory && requires { layout_.covers(words_.line(0), hash); }) {
+            return layout_.covers(words_.line(0), hash);
+        } else if constexpr (Layout::one_block) {
             // The words are neighbours: to read them all costs less than a branch that guesses wrong at the first
             // zero bit.
             std::uint64_t missing = 0;
@@ -197,10 +201,8 @@ class bit_filter {
     // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());
-        if constexpr (requires { layout_.kernel(); }) {
-            if (const auto kernel = layout_.kernel(); kernel != nullptr)
-                return kernel(words_.line(0), layout_.block_count(), hashes.data(), count, answers.data());
-        }
+        if (const auto kernel = query_kernel_here(); kernel != nullptr)
+            return kernel(words_.line(0), layout_.block_count(), hashes.data(), count, answers.data());
         std::size_t found = 0;
         pipeline(hashes.first(count), false, [&](std::size_t i) {
             answers[i] = may_contain(hashes[i]);
@@ -211,6 +213,16 @@ class bit_filter {
 
     // [any-thread] (plain: [exclusive]) Adds all; returns how many adds saw a zero bit.
     std::size_t add_batch(std::span<const std::uint64_t> hashes) noexcept requires(Words::writable) {
+        if constexpr (Words::concurrent) {
+            if constexpr (in_memory &&
+                          requires { layout_.template set_shared<Words>(mutable_words(), hashes); }) {
+                if (layout_.has_sectors()) return layout_.template set_shared<Words>(mutable_words(), hashes);
+            }
+            if (query_kernel_here() != nullptr) return add_missing(hashes);
+        } else if constexpr (in_memory && requires { layout_.add_kernel(); }) {
+            if (const auto kernel = layout_.add_kernel(); kernel != nullptr)
+                return kernel(mutable_words(), layout_.block_count(), hashes.data(), hashes.size());
+        }
         std::size_t changed = 0;
         pipeline(hashes, true, [&](std::size_t i) { changed += add(hashes[i]); });
         return changed;
@@ -228,19 +240,22 @@ class bit_filter {
         return added;
     }
 
-    // [any-thread] (plain: [exclusive]) Adds all on `threads` threads (0: one per core). Each thread owns a range of
-    // words and writes no other, so there is no contention and even a plain filter is built in parallel.
+    // [any-thread] (plain: [exclusive]) Adds all on `threads` threads (0: one per core). No two threads write one
+    // word, so there is no contention and even a plain filter is built in parallel. A filter beyond the caches is
+    // built slice by slice, with hashes sorted to their slices first: that takes as much memory again as the filter
+    // has (less for few hashes, at most 1 GiB), and goes without where there is none.
     void add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0) requires(Words::writable) {
-        detail::run_parallel(detail::thread_count(threads, hashes.size()),
-                             [&](unsigned part, unsigned parts) {
-                                 if (parts == 1) {
-                                     add_batch(hashes);
-                                     return;
-                                 }
-                                 const std::uint64_t first = word_boundary(part, parts);
-                                 const std::uint64_t last = word_boundary(part + 1, parts);
-                                 add_range(hashes, first, last);
-                             });
+        const unsigned parts = detail::thread_count(threads, hashes.size());
+        if constexpr (Layout::one_block) {
+            if (add_by_slices(hashes, parts)) return;
+        }
+        detail::run_parallel(parts, [&](unsigned part, unsigned all) {
+            if (all == 1) {
+                add_batch(hashes);
+                return;
+            }
+            add_range(hashes, word_boundary(part, all), word_boundary(part + 1, all));
+        });
     }
 
     // ---- the whole filter ------------------------------------------------------------------------------------------
@@ -392,6 +407,11 @@ class bit_filter {
     template <detail::bit_layout OtherLayout, readable_words OtherWords>
     friend class bit_filter;
 
+    // Words that are plain memory behind a pointer, which a kernel may read and write.
+    static constexpr bool in_memory = std::derived_from<Words, detail::words_base>;
+    // How many keys ahead a batch prefetches, measured on filters in L3 and beyond; flat layouts have k lines a key.
+    static constexpr std::size_t batch_depth = Layout::one_block ? 64 : 16;
+
     bit_filter(const Layout& layout, Words words, const hash_spec& spec) noexcept
         : layout_(layout), words_(std::move(words)), hash_(spec) {}
 
@@ -399,6 +419,103 @@ class bit_filter {
     template <class OtherWords>
     detail::bit_source source_with(const bit_filter<Layout, OtherWords>& other) const noexcept {
         return {words_.line(0), other.words().line(0)};
+    }
+
+    detail::query_kernel query_kernel_here() const noexcept {
+        if constexpr (in_memory && requires { layout_.kernel(); })
+            return layout_.kernel();
+        else
+            return nullptr;
+    }
+
+    bool add_by_words(std::uint64_t hash) noexcept {
+        bool changed = false;
+        layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            if constexpr (!Words::concurrent && !Layout::one_word) {
+                // No ownership to save: without the branch, which fails at every second word of a full filter, a
+                // plain add takes a third to a half of the time.
+                changed |= (words_.fetch_or(i, bits) & bits) != bits;
+            } else if ((words_.load(i) & bits) != bits) {
+                words_.fetch_or(i, bits);
+                changed = true;
+            }
+            return true;
+        });
+        return changed;
+    }
+
+    // add for words that others write too. A key that is there is only looked at. Otherwise everything is worked out
+    // before the first write, because what comes after a locked instruction waits for it (hence the copies, too), and
+    // only words that lack their bits are written: they are gathered first, so that one guess can be wrong and not one
+    // for each.
+    [[gnu::noinline]] static bool add_shared(const Layout layout, std::uint64_t* words,
+                                             std::uint64_t hash) noexcept {
+        if constexpr (requires { layout.covers(words, hash); }) {
+            if (layout.covers(words, hash)) return false;
+        }
+        struct change {
+            std::uint64_t* word;
+            std::uint64_t bits;
+        };
+        std::array<change, Layout::words_per_key> changes;
+        std::size_t count = 0;
+        layout.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            changes[count] = {words + i, bits};
+            count += (Words::load_at(words + i) & bits) != bits;
+            return true;
+        });
+        for (std::size_t i = 0; i < count; ++i) Words::or_at(changes[i].word, changes[i].bits);
+        return count != 0;
+    }
+
+    // add_batch for words that others write too: the query kernel tells which keys are there already and brings the
+    // lines of the others into the cache.
+    std::size_t add_missing(std::span<const std::uint64_t> hashes) noexcept {
+        constexpr std::size_t chunk = 256; // lines: 16 KiB, half of the smallest L1
+        bool there[chunk];
+        std::size_t changed = 0;
+        for (; !hashes.empty(); hashes = hashes.subspan(std::min(chunk, hashes.size()))) {
+            const auto now = hashes.first(std::min(chunk, hashes.size()));
+            if (may_contain(now, there) == now.size()) continue;
+            for (std::size_t i = 0; i < now.size(); ++i)
+                if (!there[i]) changed += add(now[i]);
+        }
+        return changed;
+    }
+
+    // add_all by slices of the filter; false, and nothing done, where that is not worth its memory or finds none.
+    bool add_by_slices(std::span<const std::uint64_t> hashes, unsigned threads) {
+        const std::uint64_t block_bytes = size_bytes() / layout_.block_count();
+        const detail::slice_plan plan(layout_.block_count(), block_bytes, hashes.size(), threads);
+        if (!plan.worth_it()) return false;
+        std::vector<detail::slice_buffers> buffers;
+        for (unsigned t = 0; t < threads; ++t) {
+            auto made = detail::slice_buffers::make(plan);
+            if (!made) return false;
+            buffers.push_back(std::move(*made));
+        }
+        std::vector<std::span<const std::uint64_t>> left(threads);
+        for (unsigned t = 0; t < threads; ++t) {
+            const std::size_t first = hashes.size() / threads * t;
+            const std::size_t last = t + 1 == threads ? hashes.size() : hashes.size() / threads * (t + 1);
+            left[t] = hashes.subspan(first, last - first);
+        }
+        const auto some_left = [&] {
+            return std::any_of(left.begin(), left.end(), [](const auto& each) { return !each.empty(); });
+        };
+        while (some_left()) {
+            detail::run_parallel(threads, [&](unsigned t, unsigned) {
+                const std::size_t taken = buffers[t].fill(
+                    left[t], [&](std::uint64_t hash) { return layout_.block_index(hash) >> plan.shift(); });
+                left[t] = left[t].subspan(taken);
+            });
+            detail::run_parallel(threads, [&](unsigned t, unsigned all) {
+                for (std::uint64_t slice = plan.slices() * t / all; slice < plan.slices() * (t + 1) / all;
+                     ++slice)
+                    for (const auto& each : buffers) add_batch(each.slice(slice));
+            });
+        }
+        return true;
     }
 
     std::uint64_t* mutable_words() noexcept { return const_cast<std::uint64_t*>(words_.line(0)); }
@@ -422,7 +539,7 @@ class bit_filter {
 
     template <class Step>
     void pipeline(std::span<const std::uint64_t> hashes, bool for_write, Step step) const noexcept {
-        detail::pipeline(
+        detail::pipeline<batch_depth>(
             hashes.size(),
             [&](std::size_t i) {
                 layout_.every_line(hashes[i], [&](std::uint64_t word) {
@@ -443,7 +560,7 @@ class bit_filter {
 
     void add_range(std::span<const std::uint64_t> hashes, std::uint64_t first, std::uint64_t last) noexcept {
         const auto mine = [&](std::uint64_t word) { return word - first < last - first; };
-        detail::pipeline(
+        detail::pipeline<batch_depth>(
             hashes.size(),
             [&](std::size_t i) {
                 layout_.every_line(hashes[i], [&](std::uint64_t word) {

@@ -27,6 +27,7 @@ namespace bouncer::math {
 //   the same, 2 bits a lane                 b       8        1           64               2
 //   two adjacent lines, 16 x 64             b      16        1           64               1
 //   Parquet's split block, 8 x 32           b       8        1           32               1
+//   cache-sectorised, 2 x (4 x 64)          b       2        4           64             k/2
 //   cache-sectorised, 4 x (2 x 64)          b       4        2           64             k/4
 //   64-bit register                         b       1        1           64               k
 struct geometry {

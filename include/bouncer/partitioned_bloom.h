@@ -25,6 +25,7 @@ class partitioned_layout : public takes_any_hash {
     static constexpr std::uint32_t k_most = 64;
     static constexpr bool one_word = false;
     static constexpr bool one_block = false;
+    static constexpr std::size_t words_per_key = k_most;
 
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);

@@ -26,6 +26,7 @@ class register_layout : public takes_any_hash {
     static constexpr std::uint32_t k_most = register_k_most;
     static constexpr bool one_word = true;
     static constexpr bool one_block = true;
+    static constexpr std::size_t words_per_key = 1;
 
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
@@ -41,6 +42,9 @@ class register_layout : public takes_any_hash {
     }
     result<parameters> folded(std::uint64_t factor) const;
 
+    query_kernel kernel() const noexcept { return active_kernels().registers[params_.k]; }
+
+    std::uint64_t block_index(std::uint64_t hash) const noexcept { return fast_range(hash, params_.words); }
     template <class Visit>
     constexpr bool every_word(std::uint64_t hash, Visit visit) const noexcept {
         return visit(fast_range(hash, params_.words), mask_register(hash, params_.k));

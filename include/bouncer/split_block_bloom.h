@@ -25,6 +25,7 @@ class split_block_layout {
     static constexpr std::uint64_t blocks_most = (std::uint64_t{128} << 20) / 32;
     static constexpr bool one_word = false;
     static constexpr bool one_block = true;
+    static constexpr std::size_t words_per_key = 4;
 
     // Parquet fixes the hash: XXH64 with seed 0. Anything else is refused.
     using default_hasher = xxh64;
@@ -45,6 +46,11 @@ class split_block_layout {
     }
     result<parameters> folded(std::uint64_t factor) const;
     query_kernel kernel() const noexcept { return active_kernels().split_block; }
+    detail::add_kernel add_kernel() const noexcept { return active_kernels().add_split_block; }
+
+    std::uint64_t block_index(std::uint64_t hash) const noexcept {
+        return split_block_index(hash, params_.blocks);
+    }
 
     template <class Visit>
     constexpr bool every_word(std::uint64_t hash, Visit visit) const noexcept {

@@ -69,6 +69,9 @@ class plain_words : public detail::words_base {
     std::uint64_t load(std::uint64_t i) const noexcept {
         return *address(i);
     }
+    // [exclusive] The same by address, for loops that must not read this object again between two writes.
+    static std::uint64_t load_at(const std::uint64_t* at) noexcept { return *at; }
+    static void or_at(std::uint64_t* at, std::uint64_t bits) noexcept { *at |= bits; }
     // [exclusive] This and all below.
     template <std::memory_order = std::memory_order_relaxed>
     std::uint64_t fetch_or(std::uint64_t i, std::uint64_t bits) noexcept {
@@ -103,6 +106,15 @@ class atomic_words : public detail::words_base {
     template <std::memory_order Order = std::memory_order_relaxed>
     std::uint64_t load(std::uint64_t i) const noexcept {
         return at(i).load(Order);
+    }
+    // The same by address, for loops that must not read this object again between two writes: on x86-64 a load waits
+    // for the locked instruction before it.
+    static std::uint64_t load_at(const std::uint64_t* at) noexcept {
+        return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(at))
+            .load(std::memory_order_relaxed);
+    }
+    static void or_at(std::uint64_t* at, std::uint64_t bits) noexcept {
+        std::atomic_ref<std::uint64_t>(*at).fetch_or(bits, std::memory_order_relaxed);
     }
     template <std::memory_order Order = std::memory_order_relaxed>
     std::uint64_t fetch_or(std::uint64_t i, std::uint64_t bits) noexcept {
@@ -140,6 +152,7 @@ class const_words : public detail::words_base {
     std::uint64_t load(std::uint64_t i) const noexcept {
         return std::atomic_ref<std::uint64_t>(*address(i)).load(Order);
     }
+    static std::uint64_t load_at(const std::uint64_t* at) noexcept { return atomic_words::load_at(at); }
 };
 
 // What a filter asks of its words.

@@ -108,7 +108,7 @@ estimate sampled_fill(const math::geometry& shape, bit_source bits, std::uint32_
 
 estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::uint32_t samples,
                              std::uint64_t seed) noexcept {
-    if (shape.blocks > 1 || shape.sector_bits < 64)
+    if (shape.blocks > 1 || shape.sectors > 1 || shape.sector_bits < 64)
         return sampled_mean(samples, seed, loss, [&](std::uint64_t random) {
             return block_rate(shape, bits, fast_range(random, shape.blocks));
         });

@@ -60,8 +60,8 @@ result<std::vector<sized_shape>> size_shapes(const goal& wanted, std::span<const
     for (math::geometry shape : shapes) {
         grown(shape, what) = granule;
         const std::uint64_t bits_per_granule = shape.total_bits();
-        // A shape that needs a tenth more than another is not worth sizing: no preference would take it.
-        const std::uint64_t worth = fewest == 0 ? most_bits : std::min(most_bits, fewest + fewest / 10);
+        // A shape that needs an eighth more than another is not worth sizing: no preference would take it.
+        const std::uint64_t worth = fewest == 0 ? most_bits : std::min(most_bits, fewest + fewest / 8);
         std::uint64_t most = worth / bits_per_granule * granule;
         if (wanted.false_positive_rate) {
             const auto found =

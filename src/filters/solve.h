@@ -19,7 +19,7 @@ struct sized_shape {
 
 // Every shape that can serve the goal, in the order given; never empty. `what` is the number that may grow, in
 // multiples of `granule`, so that the whole filter has at most `most_bits`. Fails with invalid_argument for values
-// that make no sense, and with too_large when every shape would be too large. Shapes that need a tenth more bits than
+// that make no sense, and with too_large when every shape would be too large. Shapes that need an eighth more bits than
 // an earlier one may be left out.
 result<std::vector<sized_shape>> size_shapes(const goal& wanted, std::span<const math::geometry> shapes,
                                              math::growth what, std::uint64_t granule,

@@ -1,10 +1,11 @@
-// Query kernels for AVX2: a line is two registers.
+// Kernels for AVX2: a line is two registers.
 #if defined(__x86_64__)
 
 #include "kernels/tables.h"
 
 #include <bouncer/detail/block_mask.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <immintrin.h>
@@ -15,18 +16,19 @@
 namespace bouncer::detail {
 namespace {
 
-#include "memory/load_block.h"
+#include <bouncer/detail/load_block.h>
 #include <bouncer/detail/pipeline.inl>
 
-#include "kernels/avx2_blocks.inl"
-#include "kernels/split_block.inl"
+#include <bouncer/detail/avx2_lines.inl>
 
 #include "kernels/block_batch.inl"
+#include "kernels/register_batch.inl"
 
 } // namespace
 
-constinit const kernel_table avx2_kernels{query_batch<lanes8_block>, query_batch<lanes16_block>,
-                                          query_batch<split_block>};
+constinit const kernel_table avx2_kernels{
+#include "kernels/entries.inl"
+};
 
 } // namespace bouncer::detail
 

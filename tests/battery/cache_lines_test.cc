@@ -14,6 +14,15 @@ std::size_t lines_allowed(const Layout& layout) {
     return static_cast<std::size_t>((layout.word_count() / layout.block_count() + 7) / 8);
 }
 
+// The most words that an add may write: those of its groups, and each at most once; any k may write one again.
+template <class Layout>
+std::size_t writes_allowed(const Layout& layout) {
+    const math::geometry shape = layout.shape();
+    if (Layout::one_word) return 1;
+    if (!Layout::one_block || shape.groups == 1) return shape.k();
+    return static_cast<std::size_t>(shape.groups * shape.sector_bits / 64);
+}
+
 template <class Layout, bool Concurrent>
 class counted_filter {
   public:
@@ -49,7 +58,7 @@ class cache_lines : public ::testing::Test {
         for (const std::uint64_t hash : random_hashes(5'000, 1)) {
             counted.log = {};
             counted.filter.add(hash);
-            too_many += lines.size() > allowed || writes > layout.shape().k();
+            too_many += lines.size() > allowed || writes > writes_allowed(layout);
             // What is prefetched covers what the add touched, and is no more than the bound.
             std::set<std::uintptr_t> prefetched;
             layout.every_line(hash, [&](std::uint64_t word) {
@@ -102,8 +111,59 @@ TEST(cache_line_bounds, are_as_few_as_promised) {
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 8, block_form::lanes8}), 1u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 6, block_form::any_k}), 1u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 16, block_form::lanes16}), 2u);
+    EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 6, block_form::sectors2}), 1u);
+    EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 8, block_form::sectors4}), 1u);
     EXPECT_EQ(allowed_by<detail::split_block_layout>({100}), 1u);
     EXPECT_EQ(allowed_by<detail::register_layout>({100, 5}), 1u);
+}
+
+// A concurrent add pays for every word it writes: a fresh key of an empty filter writes all of its words, one that is
+// there none, and one that lacks a single bit no more than a fresh one.
+TEST(cache_line_bounds, of_the_words_that_an_add_writes) {
+    const auto expect_writes = []<class Layout>(Layout layout, std::uint64_t least, std::uint64_t most) {
+        SCOPED_TRACE(std::string(Layout::kind_name) + ": " + Layout::describe(layout.params()));
+        EXPECT_EQ(writes_allowed(layout), most);
+        EXPECT_LE(most, Layout::words_per_key);
+        using counted = bit_filter<Layout, counting_region_words>;
+        auto f = counted::create(layout.params()).value();
+        auto& log = counting_region_words::log;
+        std::uint64_t fewest = ~std::uint64_t{0};
+        std::uint64_t highest = 0;
+        std::uint64_t needless = 0;
+        std::size_t lines = 0;
+        for (const std::uint64_t hash : random_hashes(1'000, 1)) {
+            f.clear();
+            log = {};
+            EXPECT_TRUE(f.add(hash));
+            fewest = std::min(fewest, log.writes);
+            highest = std::max(highest, log.writes);
+            lines = std::max(lines, log.lines.size());
+            log = {};
+            EXPECT_FALSE(f.add(hash));
+            needless += log.writes;
+        }
+        EXPECT_GE(fewest, least);
+        EXPECT_EQ(highest, most);
+        EXPECT_EQ(needless, 0u);
+        EXPECT_LE(lines, lines_allowed(layout));
+        for (const std::uint64_t hash : random_hashes(3'000, 2)) { // in a filter that fills up
+            log = {};
+            const bool changed = f.add(hash);
+            EXPECT_EQ(changed, log.writes > 0);
+            EXPECT_LE(log.writes, most);
+        }
+    };
+    using detail::blocked_layout;
+    expect_writes(blocked_layout({500, 8, block_form::lanes8}), 8, 8);
+    expect_writes(blocked_layout({500, 16, block_form::lanes16}), 16, 16);
+    expect_writes(blocked_layout({500, 6, block_form::any_k}), 1, 6);
+    for (std::uint32_t k = 2; k <= 16; k += 2)
+        expect_writes(blocked_layout({500, k, block_form::sectors2}), 2, 2);
+    for (std::uint32_t k = 4; k <= 16; k += 4)
+        expect_writes(blocked_layout({500, k, block_form::sectors4}), 4, 4);
+    expect_writes(detail::split_block_layout({500}), 4, 4);
+    expect_writes(detail::register_layout({500, 5}), 1, 1);
+    expect_writes(detail::bloom_layout({64'000, 7}), 1, 7);
 }
 
 // A miss of a half-full flat filter ends at the first zero bit: two lines on average, not k.

@@ -8,72 +8,70 @@
 namespace bouncer::test {
 namespace {
 
+// Fills 16 filters with `keys` keys each and asks all of them together `queries` absent keys.
 template <class F>
-class fpr : public ::testing::Test {
-  protected:
-    // Fills 16 filters with `keys` keys each and asks all of them together `queries` absent keys.
-    static void expect_promised_rate(const typename F::parameters& chosen, std::uint64_t keys,
-                                     std::uint64_t queries) {
-        SCOPED_TRACE(describe<F>(chosen) + ", keys " + std::to_string(keys));
-        constexpr std::uint64_t filters = 16;
-        constexpr std::size_t chunk = 1024;
-        const std::uint64_t chunks = std::max<std::uint64_t>(1, queries / filters / chunk);
-        auto f = F::create(chosen).value();
-        sample measured; // the rate of each filter
-        sample known;    // and what its very bits promise
-        std::array<std::uint64_t, chunk> hashes;
-        answers found(chunk);
-        for (std::uint64_t filter = 0; filter < filters; ++filter) {
-            f.clear();
-            f.add_batch(random_hashes(keys, 2 * filter));
-            std::size_t hits = 0;
-            for (std::uint64_t c = 0; c < chunks; ++c) {
-                for (std::size_t i = 0; i < chunk; ++i)
-                    hashes[i] = random_hash(2 * filter + 1, c * chunk + i);
-                hits += f.may_contain(hashes, found.span());
-            }
-            measured.add(static_cast<double>(hits) / static_cast<double>(chunks * chunk));
-            if constexpr (self_estimating<F>) known.add(f.expected_fpr());
+void expect_promised_rate(const typename F::parameters& chosen, std::uint64_t keys, std::uint64_t queries) {
+    SCOPED_TRACE(describe<F>(chosen) + ", keys " + std::to_string(keys));
+    constexpr std::uint64_t filters = 16;
+    constexpr std::size_t chunk = 1024;
+    const std::uint64_t chunks = std::max<std::uint64_t>(1, queries / filters / chunk);
+    auto f = F::create(chosen).value();
+    sample measured; // the rate of each filter
+    sample known;    // and what its very bits promise
+    std::array<std::uint64_t, chunk> hashes;
+    answers found(chunk);
+    for (std::uint64_t filter = 0; filter < filters; ++filter) {
+        f.clear();
+        f.add_batch(random_hashes(keys, 2 * filter));
+        std::size_t hits = 0;
+        for (std::uint64_t c = 0; c < chunks; ++c) {
+            for (std::size_t i = 0; i < chunk; ++i) hashes[i] = random_hash(2 * filter + 1, c * chunk + i);
+            hits += f.may_contain(hashes, found.span());
         }
-        // The error of the mean: the spread between filters, and at least the binomial one.
-        const double promised = f.fpr_at(keys);
-        const auto trials = static_cast<double>(filters * chunks * chunk);
-        const double binomial = std::sqrt(promised * (1 - promised) / trials);
-        EXPECT_TRUE(near_by_sigma(measured.mean(), promised, std::max(binomial, measured.standard_error())))
-            << "measured against fpr_at";
-        if constexpr (self_estimating<F>) {
-            // Given the bits there is no spread between filters: the binomial alone.
-            EXPECT_TRUE(within_sigma(measured.mean() * trials, trials, known.mean()))
-                << "measured against expected_fpr";
-        }
+        measured.add(static_cast<double>(hits) / static_cast<double>(chunks * chunk));
+        if constexpr (self_estimating<F>) known.add(f.expected_fpr());
     }
-};
+    // The error of the mean: the spread between filters, and at least the binomial one.
+    const double promised = f.fpr_at(keys);
+    const auto trials = static_cast<double>(filters * chunks * chunk);
+    const double binomial = std::sqrt(promised * (1 - promised) / trials);
+    EXPECT_TRUE(near_by_sigma(measured.mean(), promised, std::max(binomial, measured.standard_error())))
+        << "measured against fpr_at";
+    if constexpr (self_estimating<F>) {
+        // Given the bits there is no spread between filters: the binomial alone.
+        EXPECT_TRUE(within_sigma(measured.mean() * trials, trials, known.mean()))
+            << "measured against expected_fpr";
+    }
+}
+
+template <class F>
+class fpr : public ::testing::Test {};
 TYPED_TEST_SUITE(fpr, kinds_that<is_incremental>, kind_names);
 
 TYPED_TEST(fpr, at_ten_percent) {
     for (const auto& chosen : variants<TypeParam>(10'000, 0.1))
-        this->expect_promised_rate(chosen, 10'000, scaled(2'000'000));
+        expect_promised_rate<TypeParam>(chosen, 10'000, scaled(2'000'000));
 }
 
 TYPED_TEST(fpr, at_one_percent) {
     for (const auto& chosen : variants<TypeParam>(10'000, 0.01))
-        this->expect_promised_rate(chosen, 10'000, scaled(4'000'000));
+        expect_promised_rate<TypeParam>(chosen, 10'000, scaled(4'000'000));
 }
 
 TYPED_TEST(fpr, at_one_in_a_thousand) {
     for (const auto& chosen : variants<TypeParam>(10'000, 0.001))
-        this->expect_promised_rate(chosen, 10'000, scaled(8'000'000));
+        expect_promised_rate<TypeParam>(chosen, 10'000, scaled(8'000'000));
 }
 
 TYPED_TEST(fpr, at_one_in_ten_thousand) {
     for (const auto& chosen : variants<TypeParam>(10'000, 1e-4))
-        this->expect_promised_rate(chosen, 10'000, scaled(16'000'000));
+        expect_promised_rate<TypeParam>(chosen, 10'000, scaled(16'000'000));
 }
 
 TYPED_TEST(fpr, along_the_overfill_curve) {
     for (const auto& chosen : variants<TypeParam>(5'000, 0.01))
         for (const std::uint64_t keys : {2'500u, 10'000u, 20'000u})
-            this->expect_promised_rate(chosen, keys, scaled(2'000'000));
+            expect_promised_rate<TypeParam>(chosen, keys, scaled(2'000'000));
 }
 
 TYPED_TEST(fpr, of_tiny_filters) {
@@ -102,6 +100,28 @@ TYPED_TEST(fpr, promised_by_the_goal_is_kept) {
     for (const double rate : {0.1, 0.01, 0.001, 1e-4})
         for (const auto& chosen : variants<TypeParam>(10'000, rate))
             EXPECT_LE(TypeParam::create(chosen).value().fpr_at(10'000), rate) << describe<TypeParam>(chosen);
+}
+
+// Every number of bits that a form may have, whether or not a goal would ask for it: each uses other bits of the hash.
+template <class F>
+void expect_rate_of_every_k(typename F::parameters chosen, std::uint32_t step, std::uint32_t most) {
+    for (chosen.k = step; chosen.k <= most; chosen.k += step) {
+        const auto keys = F::create(chosen).value().capacity(0.01);
+        expect_promised_rate<F>(chosen, keys, scaled(800'000));
+    }
+}
+
+TEST(fpr_of_every_k, of_blocked) {
+    const auto expect = [](block_form form, std::uint32_t step) {
+        expect_rate_of_every_k<plain_blocked_bloom>({500, step, form}, step, 16);
+    };
+    expect(block_form::any_k, 1);
+    expect(block_form::sectors2, 2);
+    expect(block_form::sectors4, 4);
+}
+
+TEST(fpr_of_every_k, of_registers) {
+    expect_rate_of_every_k<plain_register_bloom>({4'000, 1}, 1, 10);
 }
 
 } // namespace

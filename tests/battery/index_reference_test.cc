@@ -29,6 +29,13 @@ void set(bit_map& out, std::uint64_t position) {
     out[position / 64] |= std::uint64_t{1} << (position % 64);
 }
 
+// Byte i of all position words, the lowest of the first word first.
+std::uint64_t byte(std::uint64_t hash, unsigned i) {
+    std::uint64_t word = positions(hash, i / 8);
+    for (unsigned each = i % 8; each > 0; --each) word /= 256;
+    return word % 256;
+}
+
 // Probe i of the flat layouts: a cubic in i, as a fraction of 2^64.
 std::uint64_t probe(std::uint64_t hash, std::uint64_t i) {
     const std::uint64_t pairs = i < 2 ? 0 : i * (i - 1) / 2;
@@ -50,8 +57,7 @@ bit_map reference(const partitioned_bloom_parameters& p, std::uint64_t hash) {
 
 bit_map reference(const register_bloom_parameters& p, std::uint64_t hash) {
     bit_map out;
-    for (unsigned i = 0; i < p.k; ++i)
-        set(out, scale(hash, p.words) * 64 + positions(hash, 0) / (std::uint64_t{1} << (4 + 6 * i)) % 64);
+    for (unsigned i = 0; i < p.k; ++i) set(out, scale(hash, p.words) * 64 + byte(hash, i) % 64);
     return out;
 }
 
@@ -59,14 +65,28 @@ bit_map reference(const blocked_bloom_parameters& p, std::uint64_t hash) {
     const std::uint64_t block = scale(hash, p.blocks);
     bit_map out;
     for (unsigned i = 0; i < p.k; ++i) {
-        if (p.form == block_form::any_k) {
+        switch (p.form) {
+        case block_form::any_k: {
             const std::uint64_t in_line =
                 positions(hash, i / 6) / (std::uint64_t{1} << (10 + 9 * (i % 6))) % 512;
             set(out, block * 512 + in_line);
-        } else {
-            const std::uint64_t in_lane =
-                positions(hash, i / 8) / (std::uint64_t{1} << (16 + 6 * (i % 8))) % 64;
-            set(out, (block * p.k + i) * 64 + in_lane);
+            break;
+        }
+        case block_form::lanes8:
+        case block_form::lanes16: set(out, (block * p.k + i) * 64 + byte(hash, i) % 64); break;
+        // Sixteen bytes, dealt to the groups; bits from a group's first bytes on, its word from the top of its last.
+        case block_form::sectors2: {
+            const unsigned group = i / (p.k / 2);
+            const std::uint64_t word = group * 4 + byte(hash, group == 0 ? 7 : 15) / 64;
+            set(out, (block * 8 + word) * 64 + byte(hash, group * 8 + i % (p.k / 2)) % 64);
+            break;
+        }
+        case block_form::sectors4: {
+            const unsigned group = i / (p.k / 4);
+            const std::uint64_t word = group * 2 + byte(hash, group * 4 + 3) / 64 % 2;
+            set(out, (block * 8 + word) * 64 + byte(hash, group * 4 + i % (p.k / 4)) % 64);
+            break;
+        }
         }
     }
     return out;
@@ -130,13 +150,17 @@ TEST(index_reference, blocked) {
         expect_reference<detail::blocked_layout>({blocks, 16, block_form::lanes16});
         for (const std::uint32_t k : {1u, 6u, 7u, 12u, 13u, 16u})
             expect_reference<detail::blocked_layout>({blocks, k, block_form::any_k});
+        for (std::uint32_t k = 2; k <= 16; k += 2)
+            expect_reference<detail::blocked_layout>({blocks, k, block_form::sectors2});
+        for (std::uint32_t k = 4; k <= 16; k += 4)
+            expect_reference<detail::blocked_layout>({blocks, k, block_form::sectors4});
     }
 }
 
 TEST(index_reference, register_words) {
     for (const std::uint64_t words :
          {std::uint64_t{1}, std::uint64_t{999}, two_to(34), two_to(34) + 1, two_to(44)})
-        for (const std::uint32_t k : {1u, 5u, 10u}) expect_reference<detail::register_layout>({words, k});
+        for (std::uint32_t k = 1; k <= 10; ++k) expect_reference<detail::register_layout>({words, k});
 }
 
 TEST(index_reference, split_block) {

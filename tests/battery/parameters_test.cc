@@ -19,10 +19,10 @@ double rate_of(const typename F::parameters& chosen, std::uint64_t keys) {
 
 // What a preference may cost, as a factor: of the bits where the goal names a rate, of the rate where it does not.
 double bits_given_up(prefer favoured) {
-    return favoured == prefer::space ? 1 : favoured == prefer::reads ? 1.03 : 1.08;
+    return favoured == prefer::space ? 1 : favoured == prefer::reads ? 1.03 : 1.12;
 }
 double rate_given_up(prefer favoured) {
-    return favoured == prefer::space ? 1 : favoured == prefer::reads ? 1.15 : 1.45;
+    return favoured == prefer::space ? 1 : favoured == prefer::reads ? 1.15 : 1.8;
 }
 
 template <class F>
@@ -131,6 +131,9 @@ constexpr known_size known_sizes[] = {
     {"blocked_bloom", prefer::reads, 0.01, 10.10},
     {"blocked_bloom", prefer::reads, 0.001, 15.72},
     {"blocked_bloom", prefer::reads, 1e-4, 21.15},
+    {"blocked_bloom", prefer::adds, 0.01, 10.27}, // sectors2
+    {"blocked_bloom", prefer::adds, 0.001, 17.04},
+    {"blocked_bloom", prefer::adds, 1e-4, 22.56}, // sectors4
     {"blocked_bloom", prefer::space, 0.01, 9.92},
     {"blocked_bloom", prefer::space, 0.001, 15.55},
     {"blocked_bloom", prefer::space, 1e-4, 21.15},
@@ -171,24 +174,57 @@ TEST(blocked_parameters, take_the_form_that_the_preference_asks_for) {
     EXPECT_EQ(form(0.001, prefer::reads), block_form::lanes8);
     EXPECT_EQ(form(1e-4, prefer::reads), block_form::lanes16);
     EXPECT_EQ(form(0.01, prefer::space), block_form::any_k);
-    EXPECT_EQ(form(0.01, prefer::adds), block_form::any_k);
     // Two adjacent lines below 0.05 %, and not above.
     EXPECT_EQ(form(5e-4, prefer::reads), block_form::lanes8);
     EXPECT_EQ(form(4.9e-4, prefer::reads), block_form::lanes16);
     EXPECT_EQ(form(0.1, prefer::reads), block_form::any_k);
     EXPECT_EQ(form(0.02, prefer::reads), block_form::any_k); // lanes8 needs 4.4 % more, and 3 % are allowed
     EXPECT_EQ(form(1e-6, prefer::reads), block_form::lanes16);
-    // adds: the smallest k within 8 % of the smallest size; space would take 6, 9 and lanes16.
-    const auto k_for_adds = [](double rate) {
-        return detail::blocked_layout::solve(
-                   {.keys = 1'000'000, .false_positive_rate = rate, .prefer = prefer::adds})
-            .value()
-            .k;
+}
+
+// adds: the fewest words to write, two, then four, then any k, within 12 % of the smallest size.
+TEST(blocked_parameters, that_favour_adds_write_the_fewest_words) {
+    const auto chosen = [](double rate) {
+        auto out = detail::blocked_layout::solve(
+                       {.keys = 1'000'000, .false_positive_rate = rate, .prefer = prefer::adds})
+                       .value();
+        out.blocks = 0;
+        return out;
     };
-    EXPECT_EQ(k_for_adds(0.01), 5u);
-    EXPECT_EQ(k_for_adds(0.001), 6u);
-    EXPECT_EQ(form(1e-4, prefer::adds), block_form::any_k);
-    EXPECT_EQ(k_for_adds(1e-4), 9u);
+    using parameters = blocked_bloom_parameters;
+    EXPECT_EQ(chosen(0.1), (parameters{0, 4, block_form::sectors2}));
+    EXPECT_EQ(chosen(0.02), (parameters{0, 6, block_form::sectors2}));
+    EXPECT_EQ(chosen(0.01), (parameters{0, 6, block_form::sectors2}));
+    EXPECT_EQ(chosen(0.001), (parameters{0, 8, block_form::sectors2})); // 9.7 % above the smallest
+    EXPECT_EQ(chosen(5e-4), (parameters{0, 12, block_form::sectors4})); // two words: 12.3 %
+    EXPECT_EQ(chosen(1e-4), (parameters{0, 12, block_form::sectors4})); // two words: 23 %
+    EXPECT_EQ(chosen(1e-5), (parameters{0, 14, block_form::any_k}));
+    EXPECT_EQ(chosen(1e-6), (parameters{0, 16, block_form::lanes16})); // nothing else comes near
+}
+
+// The same where only a size is given: the first form that keeps within 1.8 times the best rate.
+TEST(blocked_parameters, of_a_size_that_favour_adds_write_the_fewest_words) {
+    constexpr std::uint64_t keys = 1'000'000;
+    const auto chosen = [](double bits_per_key, prefer favoured) {
+        return detail::blocked_layout::solve(
+                   {.keys = keys,
+                    .size_bytes = static_cast<std::uint64_t>(bits_per_key * keys / 8),
+                    .prefer = favoured})
+            .value();
+    };
+    const auto expect = [&](double bits_per_key, std::uint32_t k, block_form form) {
+        const auto got = chosen(bits_per_key, prefer::adds);
+        EXPECT_EQ(got.k, k) << bits_per_key;
+        EXPECT_EQ(got.form, form) << bits_per_key;
+        const double best = rate_of<plain_blocked_bloom>(chosen(bits_per_key, prefer::space), keys);
+        EXPECT_LE(rate_of<plain_blocked_bloom>(got, keys), 1.8 * best) << bits_per_key;
+    };
+    expect(4, 2, block_form::sectors2);
+    expect(8, 6, block_form::sectors2);
+    expect(16, 8, block_form::sectors2);
+    expect(20, 12, block_form::sectors4);
+    expect(24, 12, block_form::any_k);
+    expect(32, 16, block_form::lanes16);
 }
 
 } // namespace

@@ -28,9 +28,17 @@ class observed_words : public atomic_words {
     template <std::memory_order Order = std::memory_order_relaxed>
     std::uint64_t fetch_or(std::uint64_t i, std::uint64_t bits) noexcept {
         const std::uint64_t before = atomic_words::fetch_or<Order>(i, bits);
+        note(before, bits);
+        return before;
+    }
+    static void or_at(std::uint64_t* at, std::uint64_t bits) noexcept {
+        note(std::atomic_ref<std::uint64_t>(*at).fetch_or(bits, std::memory_order_relaxed), bits);
+    }
+
+  private:
+    static void note(std::uint64_t before, std::uint64_t bits) noexcept {
         ++writes;
         changes += (before & bits) != bits;
-        return before;
     }
 };
 static_assert(writable_words<observed_words>);

@@ -32,8 +32,16 @@ template <class F>
 bouncer::detail::query_kernel kernel_of(const F& f, const bouncer::detail::kernel_table& table) {
     using layout = typename F::layout_type;
     if constexpr (std::is_same_v<layout, bouncer::detail::blocked_layout>) {
-        if (f.params().form == block_form::lanes8) return table.lanes8;
-        if (f.params().form == block_form::lanes16) return table.lanes16;
+        switch (f.params().form) {
+        case block_form::lanes8: return table.lanes8;
+        case block_form::lanes16: return table.lanes16;
+        case block_form::sectors2: return table.sectors2[f.params().k / 2];
+        case block_form::sectors4: return table.sectors4[f.params().k / 4];
+        case block_form::any_k: return nullptr;
+        }
+        return nullptr;
+    } else if constexpr (std::is_same_v<layout, bouncer::detail::register_layout>) {
+        return table.registers[f.params().k];
     } else if constexpr (std::is_same_v<layout, bouncer::detail::split_block_layout>) {
         return table.split_block;
     }
@@ -61,6 +69,17 @@ std::size_t missed(const F& f, hash_span hashes) {
         const std::uint64_t blocks = f.layout().block_count();
         out +=
             hashes.size() - kernel(f.words().line(0), blocks, hashes.data(), hashes.size(), answers.data());
+    }
+    if constexpr (requires { f.layout().has_set(); }) {
+        // The single-key tests of every instruction set, the scalar one too.
+        for (const isa which : {isa::scalar, isa::avx2, isa::avx512}) {
+            const auto* table = bouncer::detail::kernels_of(which);
+            if (table == nullptr || !f.layout().has_set()) continue; // not lanes
+            const bool one_line = f.params().form == block_form::lanes8;
+            const auto covers = one_line ? table->lanes8_covers : table->lanes16_covers;
+            for (const std::uint64_t hash : hashes)
+                out += !covers(f.words().line(0) + f.layout().block_index(hash) * (one_line ? 8 : 16), hash);
+        }
     }
     return out;
 }

@@ -100,7 +100,14 @@ detail::query_kernel kernel_of(const detail::kernel_table& table, detail::query_
     for (const auto entry :
          {&detail::kernel_table::lanes8, &detail::kernel_table::lanes16, &detail::kernel_table::split_block})
         if (detail::active_kernels().*entry == active) return table.*entry;
-    return nullptr;
+    const auto in_array = [&](auto entries) -> detail::query_kernel {
+        for (std::size_t i = 0; i < (table.*entries).size(); ++i)
+            if ((detail::active_kernels().*entries)[i] == active) return (table.*entries)[i];
+        return nullptr;
+    };
+    if (const auto found = in_array(&detail::kernel_table::registers); found != nullptr) return found;
+    if (const auto found = in_array(&detail::kernel_table::sectors2); found != nullptr) return found;
+    return in_array(&detail::kernel_table::sectors4);
 }
 
 TEST(golden_files, are_answered_alike_by_every_access_and_instruction_set) {

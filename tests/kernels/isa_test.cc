@@ -2,6 +2,8 @@
 // each case is a process of its own: this program, started again.
 #include <bouncer/blocked_bloom.h>
 #include <bouncer/detail/kernels.h>
+#include <bouncer/register_bloom.h>
+#include <bouncer/split_block_bloom.h>
 
 #include "support/random_hashes.h"
 
@@ -23,23 +25,36 @@ constexpr const char* child_variable = "BOUNCER_TEST_ISA_CHILD";
 constexpr int first_code = 100; // the child's exit code is this plus the number of its instruction set
 constexpr int wrong_answers = 90;
 
-// A batch and the calls one by one under the instruction set in use.
+// Batches and the calls one by one under the instruction set in use.
+template <class F>
+bool batches_agree(const typename F::parameters& chosen) {
+    auto f = F::create(chosen).value();
+    auto one_by_one = F::create(chosen).value();
+    const auto added = random_hashes(10'000, 1);
+    std::size_t changed = 0;
+    for (const std::uint64_t hash : added) changed += one_by_one.add(hash);
+    if (f.add_batch(added) != changed || !(f == one_by_one)) return false;
+    auto plain = F::template with_words<plain_words>::create(chosen).value();
+    if (plain.add_batch(added) != changed || !(plain == one_by_one)) return false;
+    const auto asked = random_hashes(10'000, 2);
+    answers got(asked.size());
+    const std::size_t found = f.may_contain(asked, got.span());
+    std::size_t expected = 0;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        if (got[i] != f.may_contain(asked[i]) || got[i] != f.may_contain_acquire(asked[i])) return false;
+        expected += got[i];
+    }
+    return found == expected && found != 0;
+}
+
 bool batches_agree() {
     for (const auto& chosen : {blocked_bloom_parameters{100, 8, block_form::lanes8},
-                               blocked_bloom_parameters{100, 16, block_form::lanes16}}) {
-        auto f = plain_blocked_bloom::create(chosen).value();
-        f.add_batch(random_hashes(10'000, 1));
-        const auto asked = random_hashes(10'000, 2);
-        answers got(asked.size());
-        const std::size_t found = f.may_contain(asked, got.span());
-        std::size_t expected = 0;
-        for (std::size_t i = 0; i < asked.size(); ++i) {
-            if (got[i] != f.may_contain(asked[i])) return false;
-            expected += got[i];
-        }
-        if (found != expected || found == 0) return false;
-    }
-    return true;
+                               blocked_bloom_parameters{100, 16, block_form::lanes16},
+                               blocked_bloom_parameters{100, 6, block_form::any_k},
+                               blocked_bloom_parameters{100, 6, block_form::sectors2},
+                               blocked_bloom_parameters{100, 8, block_form::sectors4}})
+        if (!batches_agree<atomic_blocked_bloom>(chosen)) return false;
+    return batches_agree<atomic_split_block_bloom>({200}) && batches_agree<atomic_register_bloom>({800, 5});
 }
 
 // Starts this program again to run forced_isa.child with BOUNCER_ISA set (or unset for nullptr); its exit code.

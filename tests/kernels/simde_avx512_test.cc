@@ -1,5 +1,4 @@
-// The AVX-512 kernel on machines without AVX-512: its source, compiled against SIMDe, which imitates the instructions
-// in portable C. Only load_block, which is inline assembly there, is replaced by loads of words.
+// The AVX-512 kernels on machines without AVX-512; see simde_avx2_test.cc.
 #if defined(__x86_64__) && __has_include(<simde/x86/avx512/set.h>)
 
 #pragma GCC diagnostic ignored "-Wpsabi" // vectors are passed within this file only
@@ -13,71 +12,59 @@
 #endif
 #include <simde/x86/avx512/and.h>
 #include <simde/x86/avx512/andnot.h>
+#include <simde/x86/avx512/cast.h>
+#include <simde/x86/avx512/extract.h>
+#include <simde/x86/avx512/load.h>
+#include <simde/x86/avx512/or.h>
 #include <simde/x86/avx512/set.h>
 #include <simde/x86/avx512/set1.h>
 #include <simde/x86/avx512/sllv.h>
 #include <simde/x86/avx512/srlv.h>
+#include <simde/x86/avx512/store.h>
 #include <simde/x86/avx512/test.h>
 
-#include "kernels/reference.h"
-#include "support/statistics.h"
+#include <bouncer/detail/block_mask.h>
+#include <bouncer/detail/kernels.h>
+
+#include "kernels/tested_tables.h"
 
 #include <gtest/gtest.h>
+
+// What Debian's SIMDe lacks.
+#if !defined(_mm512_cvtepu8_epi64) && !defined(__AVX512F__)
+static inline __m512i imitated_cvtepu8_epi64(__m128i bytes) {
+    unsigned char each[16];
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(each), bytes);
+    return _mm512_set_epi64(each[7], each[6], each[5], each[4], each[3], each[2], each[1], each[0]);
+}
+#define _mm512_cvtepu8_epi64(a) imitated_cvtepu8_epi64(a)
+#endif
+
+#define BOUNCER_LOAD_BY_WORD 1
+#define BOUNCER_TARGET_AVX512
 
 namespace bouncer::detail {
 namespace {
 
-inline __m256i load_block_256(const std::uint64_t* at) noexcept {
-    const auto word = [=](int i) { return static_cast<long long>(at[i]); };
-    return _mm256_set_epi64x(word(3), word(2), word(1), word(0));
-}
-inline __m512i load_block_512(const std::uint64_t* at) noexcept {
-    const auto word = [=](int i) { return static_cast<long long>(at[i]); };
-    return _mm512_set_epi64(word(7), word(6), word(5), word(4), word(3), word(2), word(1), word(0));
-}
-
-namespace simde_avx512 {
+namespace imitated {
+#include <bouncer/detail/load_block.h>
 #include <bouncer/detail/pipeline.inl>
 
-#include "kernels/avx512_blocks.inl"
-#include "kernels/split_block.inl"
+#include <bouncer/detail/avx512_lines.inl>
+} // namespace imitated
 
-#include "kernels/block_batch.inl"
-} // namespace simde_avx512
+#include "kernels/imitated.inl"
+
+const bool listed = (test::imitated_tables().push_back({"imitated avx512", &imitated::table, 8}), true);
+
+TEST(imitated_avx512, is_among_the_tables) {
+    EXPECT_TRUE(listed);
+    for (const auto& each : test::all_tables())
+        if (each.table == &imitated::table) return;
+    FAIL();
+}
 
 } // namespace
 } // namespace bouncer::detail
-
-namespace bouncer::test {
-namespace {
-
-namespace imitated = detail::simde_avx512;
-
-TEST(imitated_avx512, lanes8_equals_the_specification) {
-    const auto run = imitated::query_batch<imitated::lanes8_block>;
-    EXPECT_EQ(differences<lanes8_reference>(run, scaled(10'000'000)), 0u);
-    EXPECT_EQ(single_bit_differences<lanes8_reference>(run, scaled(200)), 0u);
-    EXPECT_EQ(length_differences<lanes8_reference>(run), 0u);
-    EXPECT_EQ(extreme_differences<lanes8_reference>(run), 0u);
-}
-
-TEST(imitated_avx512, lanes16_equals_the_specification) {
-    const auto run = imitated::query_batch<imitated::lanes16_block>;
-    EXPECT_EQ(differences<lanes16_reference>(run, scaled(10'000'000)), 0u);
-    EXPECT_EQ(single_bit_differences<lanes16_reference>(run, scaled(200)), 0u);
-    EXPECT_EQ(length_differences<lanes16_reference>(run), 0u);
-    EXPECT_EQ(extreme_differences<lanes16_reference>(run), 0u);
-}
-
-TEST(imitated_avx512, split_block_equals_the_specification) {
-    const auto run = imitated::query_batch<imitated::split_block>;
-    EXPECT_EQ(differences<split_block_reference>(run, scaled(10'000'000)), 0u);
-    EXPECT_EQ(single_bit_differences<split_block_reference>(run, scaled(200)), 0u);
-    EXPECT_EQ(length_differences<split_block_reference>(run), 0u);
-    EXPECT_EQ(extreme_differences<split_block_reference>(run), 0u);
-}
-
-} // namespace
-} // namespace bouncer::test
 
 #endif

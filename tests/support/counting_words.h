@@ -53,4 +53,35 @@ class counting_words {
 
 static_assert(writable_words<counting_words<true>>);
 
+// Concurrent words in a region, for which a filter takes the paths that it takes for atomic_words: by address, and by
+// kernels, which are not seen here. The log is one for all, so one filter at a time.
+class counting_region_words : public bouncer::detail::words_base {
+  public:
+    static constexpr bool writable = true;
+    static constexpr bool concurrent = true;
+    using words_base::words_base;
+
+    static inline access_log log;
+
+    std::uint64_t load(std::uint64_t i) const noexcept { return load_at(address(i)); }
+    static std::uint64_t load_at(const std::uint64_t* at) noexcept {
+        ++log.loads;
+        log.lines.insert(reinterpret_cast<std::uintptr_t>(at) / 64);
+        return *at;
+    }
+    std::uint64_t fetch_or(std::uint64_t i, std::uint64_t bits) noexcept {
+        const std::uint64_t before = *address(i);
+        or_at(address(i), bits);
+        return before;
+    }
+    static void or_at(std::uint64_t* at, std::uint64_t bits) noexcept {
+        ++log.writes;
+        log.lines.insert(reinterpret_cast<std::uintptr_t>(at) / 64);
+        *at |= bits;
+    }
+    void store(std::uint64_t i, std::uint64_t value) noexcept { *address(i) = value; }
+};
+
+static_assert(writable_words<counting_region_words>);
+
 } // namespace bouncer::test

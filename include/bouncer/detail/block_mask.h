@@ -20,42 +20,79 @@ inline constexpr std::array<std::uint64_t, 3> position_multipliers{0x6a09e667f3b
                                                                    0x3c6ef372fe94f82bu};
 
 // The j-th word of position bits. An odd multiply makes the high bits good and leaves the low ones weak; the fold
-// repairs bits 0..31, and users take bits from the top.
+// repairs bits 0..31.
 constexpr std::uint64_t position_word(std::uint64_t hash, std::size_t j) noexcept {
     const std::uint64_t g = hash * position_multipliers[j];
     return g ^ (g >> 32);
 }
 
-// One bit in each of eight (or twice eight) 64-bit lanes: six bits of position each, the top 48 of a word.
-inline constexpr unsigned lane_shift(std::size_t lane) noexcept {
-    return 16u + 6u * static_cast<unsigned>(lane);
+// A word of positions has eight bytes; the low six bits of each are the position of a bit in a 64-bit word. Bytes, not
+// six bits after six bits: a vector unit spreads the bytes of a word over its lanes in one instruction, where shifting
+// and masking takes two.
+inline constexpr std::uint64_t position_mask = 0x3f3f3f3f3f3f3f3fu;
+
+constexpr std::uint64_t byte_bit(std::uint64_t positions, std::size_t byte) noexcept {
+    return std::uint64_t{1} << ((positions >> (8 * byte)) & 63u);
 }
 
-constexpr std::uint64_t lane_bit(std::uint64_t positions, std::size_t lane) noexcept {
-    return std::uint64_t{1} << ((positions >> lane_shift(lane)) & 63u);
+// `count` (1 to 8) bits of one word, with replacement, from the bytes first, first + 1, ... A jump into a row of shifts:
+// a loop would be vectorised, at ten times the cost for the three or four bits that it has.
+constexpr std::uint64_t byte_bits(std::uint64_t positions, std::size_t first, std::size_t count) noexcept {
+    const std::uint64_t from = positions >> (8 * first);
+    std::uint64_t bits = 0;
+    switch (count) {
+    default: bits |= byte_bit(from, 7); [[fallthrough]];
+    case 7: bits |= byte_bit(from, 6); [[fallthrough]];
+    case 6: bits |= byte_bit(from, 5); [[fallthrough]];
+    case 5: bits |= byte_bit(from, 4); [[fallthrough]];
+    case 4: bits |= byte_bit(from, 3); [[fallthrough]];
+    case 3: bits |= byte_bit(from, 2); [[fallthrough]];
+    case 2: bits |= byte_bit(from, 1); [[fallthrough]];
+    case 1: bits |= byte_bit(from, 0);
+    }
+    return bits;
+}
+
+// Sectors: a line is `groups` (2 or 4) runs of neighbouring words; a key picks one word of each run and sets some bits
+// of it, so an add writes 2 or 4 words and not 8. Each group has 16 / groups bytes of two position words, at most one
+// bit from each; the top bits of its last byte, which no position uses, pick the word.
+inline constexpr std::uint32_t sectors_k_most = 16;
+
+struct sector {
+    std::uint32_t word; // in the line
+    std::uint64_t bits;
+};
+
+constexpr sector sector_of(std::uint64_t hash, std::uint32_t groups, std::uint32_t group,
+                           std::uint32_t bits) noexcept {
+    const std::uint32_t bytes = 16 / groups; // 8 or 4
+    const std::uint32_t run = 8 / groups;    // 4 or 2 words
+    const std::uint64_t positions = position_word(hash, group * bytes / 8);
+    const std::uint32_t first = group * bytes % 8;
+    const auto pick = static_cast<std::uint32_t>((positions >> (8 * (first + bytes - 1) + 6)) & 3u);
+    return {group * run + pick % run, byte_bits(positions, first, bits)};
 }
 
 // k bits anywhere in a 512-bit line, with replacement: nine bits of position each, six positions to a word.
 inline constexpr unsigned any_k_most = 16;
 
-constexpr std::array<std::uint64_t, 8> mask_any_k(std::uint64_t hash, unsigned k) noexcept {
-    std::array<std::uint64_t, 8> mask{};
+// visit(word of the line, bit) for each of the k positions, until it returns false.
+template <class Visit>
+constexpr bool every_bit_any_k(std::uint64_t hash, unsigned k, Visit visit) noexcept {
     std::uint64_t positions = 0;
     for (unsigned i = 0; i < k; ++i) {
         positions = i % 6u == 0 ? position_word(hash, i / 6u) >> 10 : positions >> 9;
-        mask[(positions >> 6) & 7u] |= std::uint64_t{1} << (positions & 63u);
+        if (!visit((positions >> 6) & 7u, std::uint64_t{1} << (positions & 63u))) return false;
     }
-    return mask;
+    return true;
 }
 
-// k bits of one 64-bit word, with replacement: six bits of position each, the top 60 of a word.
+// k bits of one 64-bit word, with replacement: a byte of positions each.
 inline constexpr unsigned register_k_most = 10;
 
 constexpr std::uint64_t mask_register(std::uint64_t hash, unsigned k) noexcept {
-    const std::uint64_t positions = position_word(hash, 0);
-    std::uint64_t mask = 0;
-    for (unsigned i = 0; i < k; ++i) mask |= std::uint64_t{1} << ((positions >> (4u + 6u * i)) & 63u);
-    return mask;
+    const std::uint64_t bits = byte_bits(position_word(hash, 0), 0, k < 8 ? k : 8);
+    return k <= 8 ? bits : bits | byte_bits(position_word(hash, 1), 0, k - 8);
 }
 
 // The eight salts of Parquet's split block Bloom filter, as its format specification publishes them.

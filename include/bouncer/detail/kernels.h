@@ -1,6 +1,8 @@
-// SIMD kernels for query batches, chosen at run time from what the processor can do.
+// SIMD kernels, chosen at run time from what the processor can do.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -8,23 +10,48 @@
 namespace bouncer::detail {
 
 // BOUNCER_ISA=scalar|avx2|avx512 in the environment forces one, for tests; one that the processor lacks, or a word
-// that is not in this list, is passed over.
+// that is not in this list, is passed over. avx2 means BMI2 and POPCNT too, which every processor with AVX2 has.
 enum class isa : std::uint8_t { scalar, avx2, avx512 };
 
 // answers[i] = whether the block of hashes[i] covers its mask; returns how many do. `words` is 64-byte aligned.
 using query_kernel = std::size_t (*)(const std::uint64_t* words, std::uint64_t blocks,
                                      const std::uint64_t* hashes, std::size_t count, bool* answers) noexcept;
+// [exclusive] Sets the bits of all; returns how many saw a zero bit, each after those before it.
+using add_kernel = std::size_t (*)(std::uint64_t* words, std::uint64_t blocks, const std::uint64_t* hashes,
+                                   std::size_t count) noexcept;
+// Whether one block covers the mask of a hash.
+using cover_function = bool (*)(const std::uint64_t* block, std::uint64_t hash) noexcept;
+// [exclusive] Sets the bits of one hash in its block; returns whether one was zero.
+using set_function = bool (*)(std::uint64_t* block, std::uint64_t hash) noexcept;
 
 // A null entry: no kernel, the scalar loop over the specification serves.
 struct kernel_table {
     query_kernel lanes8 = nullptr;      // 8 lanes x 64 in a line
     query_kernel lanes16 = nullptr;     // 16 lanes x 64 in two adjacent lines
     query_kernel split_block = nullptr; // Parquet's 8 lanes x 32
+    add_kernel add_lanes8 = nullptr;
+    add_kernel add_lanes16 = nullptr;
+    add_kernel add_split_block = nullptr;
+    std::array<query_kernel, 11> registers = {}; // by k; [0] is null
+    std::array<query_kernel, 9> sectors2 = {};   // by bits per group, k / 2
+    std::array<query_kernel, 5> sectors4 = {};   // by bits per group, k / 4
+    cover_function lanes8_covers = nullptr;      // these four are never null in a table that is in use
+    cover_function lanes16_covers = nullptr;
+    set_function lanes8_set = nullptr;
+    set_function lanes16_set = nullptr;
 };
 
 // [any-thread] The table in use: decided at the first call, the same ever after.
 const kernel_table& active_kernels() noexcept;
 isa active_isa() noexcept;
+
+// The single-key functions of the table in use, for code that is not compiled for AVX2 itself. Each begins as a function
+// that looks up the table and puts the right one in its own place: a relaxed load and an indirect call, 2 ns less than
+// the scalar test on a processor with AVX2.
+extern constinit std::atomic<cover_function> active_lanes8_covers;
+extern constinit std::atomic<cover_function> active_lanes16_covers;
+extern constinit std::atomic<set_function> active_lanes8_set;
+extern constinit std::atomic<set_function> active_lanes16_set;
 
 // [any-thread] The table of one instruction set; null when this processor, or this build, lacks it.
 const kernel_table* kernels_of(isa which) noexcept;

@@ -23,7 +23,13 @@ result<void> check_goal(const goal& wanted);
 //   every_word  calls visit(word index, bits of that word) for each word that has bits of the hash, until it returns
 //               false; returns whether it never did.
 //   every_line  calls visit(word index) for every cache line that a query may read, to prefetch it.
-//   kernel()    optional: the SIMD kernel for query batches, or null.
+//   block_index one-block layouts: the number of the block of a hash.
+// Optional, for words that are plain memory:
+//   kernel()      the SIMD kernel for query batches, or null;
+//   add_kernel()  the one for batches of adds to words that nobody else writes, or null;
+//   covers(words, hash)  one query, by SIMD where that is faster;
+//   set(words, hash)     one add to words that nobody else writes, where has_set() says so;
+//   set_shared<Words>(words, hash)  one add to words that others write too, where has_sectors() says so.
 template <class L>
 concept bit_layout = requires(const L& layout, const typename L::parameters& chosen, const goal& wanted,
                               const hash_spec& spec, std::uint64_t factor) {
@@ -31,7 +37,8 @@ concept bit_layout = requires(const L& layout, const typename L::parameters& cho
     { L::kind_id } -> std::convertible_to<std::uint16_t>;
     { L::layout_version } -> std::convertible_to<std::uint16_t>; // bumped when a bit moves
     { L::kind_name } -> std::convertible_to<std::string_view>;
-    { L::one_word } -> std::convertible_to<bool>; // all bits of a hash lie in one word
+    { L::words_per_key } -> std::convertible_to<std::size_t>; // how often every_word visits, at most
+    { L::one_word } -> std::convertible_to<bool>;             // all bits of a hash lie in one word
     {
         L::one_block
         } -> std::convertible_to<bool>; // all bits of a hash lie in one of block_count() equal blocks

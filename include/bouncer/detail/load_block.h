@@ -1,5 +1,6 @@
-// load_block: the ONE place where a vector register is loaded from words that other threads may be writing. Included
-// inside a target region (see kernels/target_begin.h), after <immintrin.h>.
+// load_block: the ONE place where a vector register is loaded from words that other threads may be writing. Text to be
+// included in a target region (see src/kernels/target_begin.h), or in code that is compiled for AVX2 anyway, after
+// <immintrin.h>; BOUNCER_TARGET_AVX512 says that lines may be loaded whole.
 //
 // In C++ such a load is a data race; here is why it is sound. Writers use atomic 64-bit read-modify-writes. An
 // aligned vector load reads each aligned 8-byte lane whole: Intel (SDM vol. 3A, 9.1.1) and AMD (APM vol. 2, 7.3.2)
@@ -18,12 +19,12 @@
 #endif
 #endif
 
-static inline long long load_word(const std::uint64_t* at) noexcept {
+[[gnu::always_inline]] inline long long load_word(const std::uint64_t* at) noexcept {
     return static_cast<long long>(__atomic_load_n(at, __ATOMIC_RELAXED));
 }
 
 // 32 aligned bytes.
-static inline __m256i load_block_256(const std::uint64_t* at) noexcept {
+[[gnu::always_inline]] inline __m256i load_block_256(const std::uint64_t* at) noexcept {
 #if defined(BOUNCER_LOAD_BY_WORD)
     return _mm256_set_epi64x(load_word(at + 3), load_word(at + 2), load_word(at + 1), load_word(at));
 #else
@@ -35,7 +36,7 @@ static inline __m256i load_block_256(const std::uint64_t* at) noexcept {
 
 #if defined(BOUNCER_TARGET_AVX512)
 // 64 aligned bytes: a line.
-static inline __m512i load_block_512(const std::uint64_t* at) noexcept {
+[[gnu::always_inline]] inline __m512i load_block_512(const std::uint64_t* at) noexcept {
 #if defined(BOUNCER_LOAD_BY_WORD)
     return _mm512_set_epi64(load_word(at + 7), load_word(at + 6), load_word(at + 5), load_word(at + 4),
                             load_word(at + 3), load_word(at + 2), load_word(at + 1), load_word(at));

@@ -1,0 +1,111 @@
+// One key and its line: inline where the including code is compiled for AVX2 or AVX-512, through a pointer to the
+// library's kernel elsewhere on x86-64, and by the specification on other machines.
+//
+// What is compiled for AVX2 is always inlined and in a namespace of its own: a program may have files compiled with and
+// without -mavx2, and the linker must never keep one's copy for the other.
+#pragma once
+
+#include <bouncer/detail/block_mask.h>
+#include <bouncer/detail/kernels.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace bouncer::detail {
+
+// The specification of lanes8 and lanes16: bit w of the j-th eight lanes from byte w of position word j.
+inline bool lanes_cover(const std::uint64_t* block, std::uint64_t hash, std::size_t lines) noexcept {
+    std::uint64_t missing = 0;
+    for (std::size_t line = 0; line < lines; ++line) {
+        const std::uint64_t positions = position_word(hash, line);
+        for (std::size_t w = 0; w < 8; ++w)
+            missing |= byte_bit(positions, w) & ~__atomic_load_n(block + 8 * line + w, __ATOMIC_RELAXED);
+    }
+    return missing == 0;
+}
+
+// [exclusive] Returns whether a bit was zero.
+inline bool lanes_set(std::uint64_t* block, std::uint64_t hash, std::size_t lines) noexcept {
+    std::uint64_t missing = 0;
+    for (std::size_t line = 0; line < lines; ++line) {
+        const std::uint64_t positions = position_word(hash, line);
+        for (std::size_t w = 0; w < 8; ++w) {
+            const std::uint64_t bit = byte_bit(positions, w);
+            missing |= bit & ~block[8 * line + w];
+            block[8 * line + w] |= bit;
+        }
+    }
+    return missing != 0;
+}
+
+#if defined(__AVX2__)
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+inline namespace for_avx512 {
+#define BOUNCER_TARGET_AVX512
+#include <bouncer/detail/load_block.h>
+
+#include <bouncer/detail/avx512_lines.inl>
+#undef BOUNCER_TARGET_AVX512
+#else
+inline namespace for_avx2 {
+#include <bouncer/detail/load_block.h>
+
+#include <bouncer/detail/avx2_lines.inl>
+#endif
+
+[[gnu::always_inline]] inline bool lanes8_covered(const std::uint64_t* block, std::uint64_t hash) noexcept {
+    return all_set(line_bits(block, spread(turned(position_word(hash, 0)))));
+}
+[[gnu::always_inline]] inline bool lanes16_covered(const std::uint64_t* block, std::uint64_t hash) noexcept {
+    return lanes8_covered(block, hash) &&
+           all_set(line_bits(block + 8, spread(turned(position_word(hash, 1)))));
+}
+
+[[gnu::always_inline]] inline bool set_lanes8(std::uint64_t* block, std::uint64_t hash) noexcept {
+    return !all_set(line_add(block, spread(turned(position_word(hash, 0)))));
+}
+[[gnu::always_inline]] inline bool set_lanes16(std::uint64_t* block, std::uint64_t hash) noexcept {
+    const bool first = set_lanes8(block, hash);
+    return !all_set(line_add(block + 8, spread(turned(position_word(hash, 1))))) || first;
+}
+
+} // inline namespace
+
+#elif defined(__x86_64__)
+
+inline bool lanes8_covered(const std::uint64_t* block, std::uint64_t hash) noexcept {
+    return active_lanes8_covers.load(std::memory_order_relaxed)(block, hash);
+}
+inline bool lanes16_covered(const std::uint64_t* block, std::uint64_t hash) noexcept {
+    return active_lanes16_covers.load(std::memory_order_relaxed)(block, hash);
+}
+inline bool set_lanes8(std::uint64_t* block, std::uint64_t hash) noexcept {
+    return active_lanes8_set.load(std::memory_order_relaxed)(block, hash);
+}
+inline bool set_lanes16(std::uint64_t* block, std::uint64_t hash) noexcept {
+    return active_lanes16_set.load(std::memory_order_relaxed)(block, hash);
+}
+
+#else
+
+inline bool lanes8_covered(const std::uint64_t* block, std::uint64_t hash) noexcept {
+    return lanes_cover(block, hash, 1);
+}
+inline bool lanes16_covered(const std::uint64_t* block, std::uint64_t hash) noexcept {
+    return lanes_cover(block, hash, 2);
+}
+inline bool set_lanes8(std::uint64_t* block, std::uint64_t hash) noexcept {
+    return lanes_set(block, hash, 1);
+}
+inline bool set_lanes16(std::uint64_t* block, std::uint64_t hash) noexcept {
+    return lanes_set(block, hash, 2);
+}
+
+#endif
+
+} // namespace bouncer::detail

@@ -1,0 +1,22 @@
+// The entries of a kernel_table, from the functions of the target region around them.
+// clang-format off
+.lanes8 = query_batch<lanes8_block>,
+.lanes16 = query_batch<lanes16_block>,
+.split_block = query_batch<split_block>,
+.add_lanes8 = add_batch<lanes8_block>,
+.add_lanes16 = add_batch<lanes16_block>,
+.add_split_block = add_batch<split_block>,
+.registers = {nullptr, query_register_batch<1>, query_register_batch<2>, query_register_batch<3>,
+              query_register_batch<4>, query_register_batch<5>, query_register_batch<6>,
+              query_register_batch<7>, query_register_batch<8>, query_register_batch<9>,
+              query_register_batch<10>},
+.sectors2 = {nullptr, query_batch<sectors<2, 1>>, query_batch<sectors<2, 2>>, query_batch<sectors<2, 3>>,
+             query_batch<sectors<2, 4>>, query_batch<sectors<2, 5>>, query_batch<sectors<2, 6>>,
+             query_batch<sectors<2, 7>>, query_batch<sectors<2, 8>>},
+.sectors4 = {nullptr, query_batch<sectors<4, 1>>, query_batch<sectors<4, 2>>, query_batch<sectors<4, 3>>,
+             query_batch<sectors<4, 4>>},
+.lanes8_covers = lanes8_covers,
+.lanes16_covers = lanes16_covers,
+.lanes8_set = lanes8_set,
+.lanes16_set = lanes16_set,
+    // clang-format on
