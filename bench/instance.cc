@@ -77,6 +77,17 @@ double measure_fpr(const subject& filter, const subject_type& type, double expec
     return static_cast<double>(found) / static_cast<double>(samples);
 }
 
+// How many of the first keys that were added are not found, by either way of asking: none, or it is no filter.
+static std::uint64_t present_missing(const subject& filter, const subject_type& type, std::uint64_t keys) {
+    std::vector<std::uint64_t> block(std::min<std::uint64_t>(keys, 1 << 17));
+    const std::unique_ptr<bool[]> answers(new bool[block.size()]);
+    present_hashes(0, block);
+    std::size_t missing = block.size() - filter.query(block);
+    if (type.can & can_query_batch)
+        missing += block.size() - filter.query_batch(block, std::span(answers.get(), block.size()));
+    return missing;
+}
+
 std::unique_ptr<subject> instances::make(const subject_type& type, const variant& what,
                                          double bits_per_key) const {
     try {
@@ -97,13 +108,16 @@ instances::size instances::size_for(const subject_type& type, const variant& wha
     if (const auto known = sizes_.find(key); known != sizes_.end()) return known->second;
 
     double bits = 0; // as the subject sizes itself
+    bool broken = false;
     if (what.keys > sizing_keys) {
         variant smaller = what;
         smaller.keys = sizing_keys;
         std::unique_ptr<subject> unused;
-        bits = size_for(type, smaller, unused).bits_per_key;
+        const size there = size_for(type, smaller, unused);
+        bits = there.bits_per_key;
+        broken = there.promise_broken;
     }
-    size found{0, "void: no size with a rate near " + percent(what.fpr), false};
+    size found{0, "void: no size with a rate near " + percent(what.fpr), broken};
     double last_bits = 0;
     double last_log = 0;
     double slope = -0.45;
@@ -162,6 +176,10 @@ instance& instances::get(const variant& what) {
     made.bits_per_key = bits_of(*made.filter, what.keys);
     made.fpr_measured = measure_fpr(*made.filter, *made.type, what.fpr);
     made.fpr_wrong = chosen.promise_broken || (made.note.empty() && !within(made.fpr_measured, what.fpr));
+    if (const std::uint64_t missing = present_missing(*made.filter, *made.type, what.keys); missing > 0) {
+        made.note = "void: " + std::to_string(missing) + " false negatives";
+        made.fpr_wrong = true;
+    }
     return made;
 }
 

@@ -4,6 +4,7 @@
 #include "statistics.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace bench {
 namespace {
@@ -72,8 +73,10 @@ void finish(contender& one) {
     out.limit_ratio = least_of(one.of->limit_rounds) / out.ns_min;
     // Fresh adds and mixes read only a part of the filter while it fills: no line of theirs need come from memory.
     const operation_type* const op = find_operation(out.op);
-    if (out.limit_ratio > limit_is_wrong && op != nullptr && !op->writes && op->asks)
+    if (out.limit_ratio > limit_is_wrong && op != nullptr && !op->writes && op->asks) {
+        one.of->limit_is_wrong = true;
         out.note += (out.note.empty() ? "" : "; ") + std::string("the limit is wrong");
+    }
 }
 
 } // namespace
@@ -96,6 +99,10 @@ running group::start(measured& of) {
     if (const keyed_type* const keyed = from->find_keyed(of.what.name)) {
         out.kind = "keyed";
         return start_keyed(*keyed, of.what, out);
+    }
+    if (of.what.threads > std::max(1u, std::thread::hardware_concurrency())) {
+        out.note = "unmeasured: more threads than cores";
+        return {};
     }
     const operation_type* const op = find_operation(of.what.op);
     if (op == nullptr) {

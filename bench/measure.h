@@ -19,6 +19,7 @@ struct measured {
     std::vector<double> typical = {};      // the median of every round, to hold one thread against several
     std::vector<double> limit_rounds = {}; // of the limit that bounds it; empty: none
     bool fpr_wrong = false;
+    bool limit_is_wrong = false; // it was beaten
 
     bool crowded() const {
         return what.threads > 1 || what.op.starts_with("query_batch_");

@@ -1,11 +1,13 @@
 #include "verdict.h"
 
 #include "measure.h"
+#include "options.h"
 #include "statistics.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <map>
 #include <memory>
@@ -129,6 +131,7 @@ void court::check_peers(verdict_result& out) {
 std::string court::why_not(const variant& what) const {
     const measured& one = find(what);
     if (!one.ok()) return one.result.note;
+    if (one.fpr_wrong) return "unmeasured: FPR out of bounds";
     if (const auto bad = void_peers_.find(what.name); bad != void_peers_.end()) return bad->second;
     return "";
 }
@@ -144,6 +147,8 @@ judgement court::judge_one(const goal& one) const {
         else if (out.note.empty())
             out.note = "unmeasured: no limit at 1M keys";
     }
+    if (out.note.empty() && one.against_limit && find(one.of).limit_is_wrong)
+        out.note = "unmeasured: the limit is wrong";
     if (!out.note.empty()) return out;
 
     const row& of = find(one.of).result;
@@ -172,7 +177,18 @@ judgement court::judge_one(const goal& one) const {
         default: out.value.median = of.ns_min; break;
         }
     }
-    const bool met = one.at_least ? out.value.median >= out.asked : out.value.median <= out.asked;
+    // A claim of a few percent rests on the interval of at least 15 pairs, not on its middle.
+    constexpr double few_percent = 0.1;
+    constexpr std::size_t pairs_least = 15;
+    double worst = out.value.median;
+    if (one.against && one.measure != measure_of::difference && std::abs(one.bound - 1) <= few_percent) {
+        if (std::min(of.rounds.size(), find(*one.against).result.rounds.size()) < pairs_least) {
+            out.note = "unmeasured: fewer than 15 pairs";
+            return out;
+        }
+        worst = one.at_least ? out.value.low : out.value.high;
+    }
+    const bool met = one.at_least ? worst >= out.asked : worst <= out.asked;
     out.state = met ? judgement::state::ok : judgement::state::short_of;
     return out;
 }
@@ -180,6 +196,7 @@ judgement court::judge_one(const goal& one) const {
 verdict_result court::run(nlohmann::json& json) {
     verdict_result out;
     plan();
+    if (wanted_.empty()) throw bad_request("no goal has such an id");
     measure(out);
     if (const auto group = results_.find({limit_probe.keys, limit_probe.fpr}); group != results_.end())
         for (const measured& one : group->second)

@@ -3,6 +3,10 @@
 
 #include <vector>
 
+#if !BOUNCER_BENCH_NATIVE && defined(__AVX2__)
+#error "the baseline build must not be compiled for AVX2: take -march out of the compiler flags"
+#endif
+
 namespace bench {
 namespace {
 

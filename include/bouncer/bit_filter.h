@@ -131,6 +131,9 @@ class bit_filter {
             if constexpr (requires { layout_.template set_shared<Words>(mutable_words(), hash); }) {
                 if (layout_.has_sectors()) return layout_.template set_shared<Words>(mutable_words(), hash);
             }
+            if constexpr (requires { layout_.covers(words_.line(0), hash); }) {
+                if (layout_.covers(words_.line(0), hash)) return false;
+            }
             return add_shared(layout_, mutable_words(), hash);
         }
         if constexpr (!Words::concurrent && in_memory && requires { layout_.set(mutable_words(), hash); }) {
@@ -242,8 +245,9 @@ class bit_filter {
 
     // [any-thread] (plain: [exclusive]) Adds all on `threads` threads (0: one per core). No two threads write one
     // word, so there is no contention and even a plain filter is built in parallel. A filter beyond the caches is
-    // built slice by slice, with hashes sorted to their slices first: that takes as much memory again as the filter
-    // has (less for few hashes, at most 1 GiB), and goes without where there is none.
+    // built slice by slice, with hashes sorted to their slices first: that takes memory beside the filter, about as much
+    // as it has itself but hardly more than 256 MiB. Without slices go memory of a host, which would not know of it, and
+    // allocations that fail.
     void add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0) requires(Words::writable) {
         const unsigned parts = detail::thread_count(threads, hashes.size());
         if constexpr (Layout::one_block) {
@@ -444,15 +448,12 @@ class bit_filter {
         return changed;
     }
 
-    // add for words that others write too. A key that is there is only looked at. Otherwise everything is worked out
-    // before the first write, because what comes after a locked instruction waits for it (hence the copies, too), and
+    // add for words that others write too, of a key that is probably not there. Everything is worked out before the
+    // first write, because what comes after a locked instruction waits for it (hence the copies, too), and
     // only words that lack their bits are written: they are gathered first, so that one guess can be wrong and not one
     // for each.
     [[gnu::noinline]] static bool add_shared(const Layout layout, std::uint64_t* words,
                                              std::uint64_t hash) noexcept {
-        if constexpr (requires { layout.covers(words, hash); }) {
-            if (layout.covers(words, hash)) return false;
-        }
         struct change {
             std::uint64_t* word;
             std::uint64_t bits;
@@ -488,6 +489,9 @@ class bit_filter {
         const std::uint64_t block_bytes = size_bytes() / layout_.block_count();
         const detail::slice_plan plan(layout_.block_count(), block_bytes, hashes.size(), threads);
         if (!plan.worth_it()) return false;
+        if constexpr (requires { words_.memory().host_block(); }) {
+            if (words_.memory().host_block() != nullptr) return false;
+        }
         std::vector<detail::slice_buffers> buffers;
         for (unsigned t = 0; t < threads; ++t) {
             auto made = detail::slice_buffers::make(plan);

@@ -10,8 +10,8 @@ namespace bouncer::detail {
 namespace {
 
 constexpr std::uint64_t slice_bytes_wanted = 1024 * 1024; // 256 KiB to 2 MiB measured alike
-constexpr std::uint64_t slices_most = 1024;               // their runs must stay in L2: 256 KiB
-constexpr std::uint64_t buffer_bytes_most = std::uint64_t{1} << 30;
+constexpr std::uint64_t slices_most = 1024; // twice that at most: their runs must stay in L2, 512 KiB
+constexpr std::uint64_t buffer_bytes_most = std::uint64_t{256} << 20;
 constexpr std::uint64_t hashes_least = 1 << 16;
 constexpr std::uint64_t beyond_caches_bytes = 64 * 1024 * 1024; // below, adding in any order is as fast
 

@@ -162,9 +162,10 @@ template <std::uint32_t Bits>
     return bits;
 }
 
-// A word that other threads may be writing: load_block's argument, and it is read whole.
-[[gnu::always_inline]] inline long long shared_word(const std::uint64_t* at) noexcept {
-    return static_cast<long long>(__atomic_load_n(at, __ATOMIC_RELAXED));
+// Four words from four places.
+[[gnu::always_inline]] inline __m256i four_words(const std::uint64_t* a, const std::uint64_t* b,
+                                                 const std::uint64_t* c, const std::uint64_t* d) noexcept {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_two(a, b)), load_two(c, d), 1);
 }
 
 // The words that sector_of() picks, side by side: two of each of two keys, or all four of one. The ring has whole
@@ -205,16 +206,15 @@ struct sectors {
     [[gnu::always_inline]] static __m256i two_words(const std::uint64_t* const* blocks,
                                                     const std::uint64_t* at, std::size_t which) noexcept {
         const auto word = [&](std::size_t key, std::size_t group) __attribute__((always_inline)) {
-            return shared_word(blocks[key] + 4 * group + (at[key + group * ring_keys] >> 62));
+            return blocks[key] + 4 * group + (at[key + group * ring_keys] >> 62);
         };
-        return _mm256_set_epi64x(word(which + 2, 1), word(which + 2, 0), word(which, 1), word(which, 0));
+        return four_words(word(which, 0), word(which, 1), word(which + 2, 0), word(which + 2, 1));
     }
     [[gnu::always_inline]] static __m256i bits(const std::uint64_t* block, const std::uint64_t* at) noexcept {
         const std::uint64_t first = at[0];
         const std::uint64_t second = at[ring_keys];
-        const __m256i words = _mm256_set_epi64x(
-            shared_word(block + 6 + ((second >> 62) & 1)), shared_word(block + 4 + ((second >> 30) & 1)),
-            shared_word(block + 2 + ((first >> 62) & 1)), shared_word(block + ((first >> 30) & 1)));
+        const __m256i words = four_words(block + ((first >> 30) & 1), block + 2 + ((first >> 62) & 1),
+                                         block + 4 + ((second >> 30) & 1), block + 6 + ((second >> 62) & 1));
         const __m256i positions =
             _mm256_set_epi64x(static_cast<long long>(second >> 32), static_cast<long long>(second),
                               static_cast<long long>(first >> 32), static_cast<long long>(first));

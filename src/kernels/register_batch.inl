@@ -6,10 +6,9 @@
 template <std::uint32_t K>
 inline __m256i four_registers(const std::uint64_t* words, std::uint64_t range,
                               const std::uint64_t* hashes) noexcept {
-    const auto word = [&](std::size_t i) __attribute__((always_inline)) {
-        return shared_word(words + fast_range(hashes[i], range));
-    };
-    const __m256i from = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
+    const __m256i from =
+        four_words(words + fast_range(hashes[0], range), words + fast_range(hashes[1], range),
+                   words + fast_range(hashes[2], range), words + fast_range(hashes[3], range));
     const __m256i four = four_hashes(hashes);
     const __m256i bits = have_bits<(K < 8 ? K : 8)>(from, four_positions(four, 0));
     if constexpr (K > 8)

@@ -39,6 +39,7 @@ refused --json "$work/none/x.json" "${small[@]}"
 refused --verdict --goals "$work/none.json"
 echo '{"schema": 1, "goals": [{"id": "x"}]}' >"$work/bad.json"
 refused --verdict --goals "$work/bad.json"
+refused --verdict --rows no_goal_has_this_id
 expect 0 --help
 
 # The list knows every kind, and the peers whether they were built or not.

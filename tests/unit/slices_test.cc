@@ -46,11 +46,11 @@ TEST(slice_plan, cuts_the_whole_filter_and_has_work_for_every_thread) {
                 if (blocks * block_bytes <= 1'024 * mebi && threads == 1) {
                     EXPECT_LE(block_bytes << plan.shift(), 2 * mebi) << "a slice would leave the cache";
                 }
-                // Half of what the filter is for fits at a time; and the buffers of all stay within 1 GiB and a bit.
+                // Half of what the filter is for fits at a time; and the buffers of all stay within 256 MiB and a bit.
                 EXPECT_GE(plan.capacity() * plan.slices() * threads,
                           std::min<std::uint64_t>(10'000'000, blocks * block_bytes / 8) / 2);
                 EXPECT_LE(plan.capacity() * 8 * plan.slices(),
-                          (std::uint64_t{1} << 30) / threads * 5 / 4 + 4 * mebi);
+                          (std::uint64_t{256} << 20) / threads * 5 / 4 + 4 * mebi);
             }
         }
     }

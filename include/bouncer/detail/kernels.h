@@ -9,7 +9,8 @@
 
 namespace bouncer::detail {
 
-// BOUNCER_ISA=scalar|avx2|avx512 in the environment forces one, for tests; one that the processor lacks, or a word
+// BOUNCER_ISA=scalar|avx2|avx512 in the environment forces one, for tests (not for single keys in code
+// that is compiled for AVX2 itself); one that the processor lacks, or a word
 // that is not in this list, is passed over. avx2 means BMI2 and POPCNT too, which every processor with AVX2 has.
 enum class isa : std::uint8_t { scalar, avx2, avx512 };
 

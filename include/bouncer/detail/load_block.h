@@ -34,6 +34,18 @@
 #endif
 }
 
+// Two words from two places, side by side.
+[[gnu::always_inline]] inline __m128i load_two(const std::uint64_t* first,
+                                               const std::uint64_t* second) noexcept {
+#if defined(BOUNCER_LOAD_BY_WORD)
+    return _mm_set_epi64x(load_word(second), load_word(first));
+#else
+    __m128i out;
+    asm volatile("vmovq %1, %0\n\tvmovhps %2, %0, %0" : "=&x"(out) : "m"(*first), "m"(*second));
+    return out;
+#endif
+}
+
 #if defined(BOUNCER_TARGET_AVX512)
 // 64 aligned bytes: a line.
 [[gnu::always_inline]] inline __m512i load_block_512(const std::uint64_t* at) noexcept {

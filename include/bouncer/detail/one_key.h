@@ -1,8 +1,10 @@
 // One key and its line: inline where the including code is compiled for AVX2 or AVX-512, through a pointer to the
 // library's kernel elsewhere on x86-64, and by the specification on other machines.
 //
-// What is compiled for AVX2 is always inlined and in a namespace of its own: a program may have files compiled with and
-// without -mavx2, and the linker must never keep one's copy for the other.
+// What is compiled for AVX2 is always inlined and in a namespace of its own. That protects these functions, not the
+// inline functions of a filter that they end up in: as with every header-only code, all files of a program that use
+// filters should be compiled for the same instruction set, or the linker may keep a copy that an older processor cannot
+// run. BOUNCER_ISA does not reach code that is compiled for AVX2 itself.
 #pragma once
 
 #include <bouncer/detail/block_mask.h>
