@@ -1,6 +1,6 @@
 // Hashes sorted to slices of a filter, so that a bulk build works on one slice after the other and each stays in the
-// cache: at 100M keys a third of the time of adding in the order given. (A radix partition with write combining: lines of
-// hashes are gathered in the cache and written past it.)
+// cache: at 100M keys three quarters of the time of adding in the order given. (A radix partition with write combining:
+// runs of hashes are gathered in the cache and written past it.)
 #pragma once
 
 #include <bouncer/region.h>
