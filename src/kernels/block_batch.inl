@@ -64,7 +64,7 @@ struct eight_keys {
 // ring_keys words each; eight() says in eight bytes which of eight keys their blocks cover; add() sets the bits of one
 // key and returns bits() before. `at` is the first key's place in the first array.
 template <class Block>
-struct tested_by_lanes { // eight() for a Block whose bits() has one key in the lowest bits of four lanes
+struct tested_by_lanes { // eight() for a Block whose bits() has one key in four lanes
     [[gnu::always_inline]] static __m128i eight(const std::uint64_t* const* blocks,
                                                 const std::uint64_t* at) noexcept {
         return all_of_lanes({Block::bits(blocks[0], at), Block::bits(blocks[1], at + 1),
