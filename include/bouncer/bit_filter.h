@@ -413,7 +413,7 @@ class bit_filter {
 
     // Words that are plain memory behind a pointer, which a kernel may read and write.
     static constexpr bool in_memory = std::derived_from<Words, detail::words_base>;
-    // How many keys ahead a batch prefetches, measured on filters in L3 and beyond; flat layouts have k lines a key.
+    // How many keys ahead a batch prefetches: see block_batch.inl; fewer for flat layouts, which have k lines a key.
     static constexpr std::size_t batch_depth = Layout::one_block ? 64 : 16;
 
     bit_filter(const Layout& layout, Words words, const hash_spec& spec) noexcept

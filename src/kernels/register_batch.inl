@@ -1,6 +1,6 @@
 // Query batches of register_bloom; see block_batch.inl, after which it is included. The words of four keys stand side by
-// side and are shifted down by one position after the other. They are loaded one by one: a gather is no faster on Intel
-// and takes twice the time on AMD.
+// side and are shifted down by one position after the other. They are loaded one by one;
+// gather instructions were not tried.
 
 // A lane is set when the word of its key has all k bits.
 template <std::uint32_t K>

@@ -8,7 +8,7 @@
 }
 
 // The eight turned positions of a word, one to a 64-bit lane: a byte shuffle of copies of the word. Copies from memory
-// cost no more than loading it; zero-extending moves cost two instructions each on AMD.
+// cost no more than loading it; zero-extending moves were no faster.
 struct line_positions {
     __m256i low, high;
 };

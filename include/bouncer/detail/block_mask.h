@@ -36,7 +36,7 @@ constexpr std::uint64_t byte_bit(std::uint64_t positions, std::size_t byte) noex
 }
 
 // `count` (1 to 8) bits of one word, with replacement, from the bytes first, first + 1, ... A jump into a row of shifts:
-// a loop would be vectorised, at ten times the cost for the three or four bits that it has.
+// g++ vectorises a loop, and queries took more than twice as long for the three or four bits that it has.
 constexpr std::uint64_t byte_bits(std::uint64_t positions, std::size_t first, std::size_t count) noexcept {
     const std::uint64_t from = positions >> (8 * first);
     std::uint64_t bits = 0;

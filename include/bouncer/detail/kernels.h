@@ -47,8 +47,7 @@ const kernel_table& active_kernels() noexcept;
 isa active_isa() noexcept;
 
 // The single-key functions of the table in use, for code that is not compiled for AVX2 itself. Each begins as a function
-// that looks up the table and puts the right one in its own place: a relaxed load and an indirect call, 2 ns less than
-// the scalar test on a processor with AVX2.
+// that looks up the table and puts the right one in its own place, which leaves a relaxed load and an indirect call.
 extern constinit std::atomic<cover_function> active_lanes8_covers;
 extern constinit std::atomic<cover_function> active_lanes16_covers;
 extern constinit std::atomic<set_function> active_lanes8_set;

@@ -2,7 +2,7 @@
 // called, because a function compiled for one instruction set cannot be inlined into a loop compiled for another:
 // pipeline.h includes it for the baseline, every ISA file once more inside its target region.
 //
-// The depth is the caller's: enough to have more lines in flight than a core has miss buffers (10 to 24), and more for
+// The depth is the caller's: enough to have more lines in flight than a core has miss buffers, and more for
 // memory that is far away.
 template <std::size_t Depth, class Prefetch, class Step>
 [[gnu::always_inline]] inline void pipeline(std::size_t count, Prefetch prefetch, Step step) noexcept {
