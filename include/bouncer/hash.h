@@ -48,6 +48,14 @@ concept hashes_text = text<Key> && hashes<Hasher, std::string_view>;
 template <class Hasher, class Key>
 concept hashes_bytes = hashable_key<Key> && hashes<Hasher, std::span<const std::byte>>;
 
+// Hashers that take many keys at once, of keys that are bytes in memory: not what only converts to text, which may make
+// it in one buffer for all.
+template <class Hasher, class Key>
+concept hashes_pieces = builtin_hasher<Hasher> && byte_range<Key> && !is_character_array<Key> &&
+                        requires(const Hasher& hasher, const key_piece* pieces, std::uint64_t* out) {
+    hasher.batch(pieces, std::size_t{}, out);
+};
+
 template <class Hasher>
 consteval bool avalanches() {
     if constexpr (requires { typename Hasher::is_avalanching; }) {
@@ -113,7 +121,20 @@ requires std::ranges::contiguous_range<const Keys> && std::ranges::sized_range<c
 void hash_batch(const Hasher& hasher, const Keys& keys, std::span<std::uint64_t> out) noexcept {
     const auto* const first = std::ranges::data(keys);
     const std::size_t count = std::min<std::size_t>(std::ranges::size(keys), out.size());
-    for (std::size_t i = 0; i < count; ++i) out[i] = hash_key(hasher, first[i]);
+    if constexpr (detail::hashes_pieces<Hasher, std::ranges::range_value_t<const Keys>>) {
+        constexpr std::size_t most = 64;
+        detail::key_piece pieces[most];
+        for (std::size_t done = 0; done < count; done += most) {
+            const std::size_t some = std::min(most, count - done);
+            for (std::size_t i = 0; i < some; ++i) {
+                const std::span<const std::byte> bytes = detail::key_bytes(first[done + i]);
+                pieces[i] = {bytes.data(), bytes.size()};
+            }
+            hasher.batch(pieces, some, out.data() + done);
+        }
+    } else {
+        for (std::size_t i = 0; i < count; ++i) out[i] = hash_key(hasher, first[i]);
+    }
 }
 
 // [any-thread] What identifies the hasher in a stored filter. The algorithm is always the declared one.

@@ -21,8 +21,8 @@ namespace bouncer {
 
 namespace detail {
 
-// Hashes a batch lies in before the filter sees them: 4 KiB of stack, long enough to fill the prefetch pipeline.
-inline constexpr std::size_t keyed_chunk = 512;
+// Hashes a batch lies in before the filter sees them: 8 KiB of stack, long enough to fill the prefetch pipeline.
+inline constexpr std::size_t keyed_chunk = 1024;
 
 // A batch of keys for a hasher: a vector, array or span of keys. Contiguous, so that reaching a key cannot throw.
 template <class Keys, class Hasher>

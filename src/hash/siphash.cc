@@ -1,62 +1,97 @@
-// SipHash-c-d (Aumasson and Bernstein, 2012) with 64 bits of result: c rounds per word, d to finish.
 #include <bit>
 
 #include <bouncer/detail/hash_builtin.h>
 #include <bouncer/detail/hash_load.h>
+#include <bouncer/detail/isa.h>
+
+#include "hash/siphash_four.h"
 
 namespace bouncer::detail {
 
 namespace {
 
-struct state {
-    std::uint64_t v0, v1, v2, v3;
+template <class Lanes>
+constexpr Lanes all(std::uint64_t word) noexcept {
+    return word;
+}
+constexpr std::uint64_t add(std::uint64_t a, std::uint64_t b) noexcept {
+    return a + b;
+}
+template <int Count>
+constexpr std::uint64_t rotate(std::uint64_t word) noexcept {
+    return std::rotl(word, Count);
+}
 
-    template <int Count>
-    void rounds() noexcept {
-        for (int i = 0; i < Count; ++i) {
-            v0 += v1;
-            v2 += v3;
-            v1 = std::rotl(v1, 13) ^ v0;
-            v3 = std::rotl(v3, 16) ^ v2;
-            v0 = std::rotl(v0, 32);
-            v2 += v1;
-            v0 += v3;
-            v1 = std::rotl(v1, 17) ^ v2;
-            v3 = std::rotl(v3, 21) ^ v0;
-            v2 = std::rotl(v2, 32);
-        }
-    }
+#include "hash/siphash.inl"
+
+struct two_words {
+    std::uint64_t k0, k1;
 };
+two_words words_of(const secret_key& key) noexcept {
+    return {load_le64(key.bytes.data()), load_le64(key.bytes.data() + 8)};
+}
 
 template <int PerWord, int ToFinish>
-std::uint64_t siphash(const secret_key& key, const std::byte* data, std::size_t size) noexcept {
-    const std::uint64_t k0 = load_le64(key.bytes.data());
-    const std::uint64_t k1 = load_le64(key.bytes.data() + 8);
-    // "somepseudorandomlygeneratedbytes"
-    state s{k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du, k0 ^ 0x6c7967656e657261u,
-            k1 ^ 0x7465646279746573u};
-    const auto absorb = [&s](std::uint64_t word) {
-        s.v3 ^= word;
-        s.template rounds<PerWord>();
-        s.v0 ^= word;
-    };
-    std::size_t left = size;
-    for (; left >= 8; data += 8, left -= 8) absorb(load_le64(data));
-    absorb(load_le_tail(data, left, size >= 8) | std::uint64_t{size}
-                                                     << 56); // the low byte of the size on top
-    s.v2 ^= 0xff;
-    s.rounds<ToFinish>();
-    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+std::uint64_t siphash(two_words key, const key_piece& piece) noexcept {
+    siphash_state<std::uint64_t> state(key.k0, key.k1);
+    for (std::size_t i = 0; i < piece.size / 8; ++i) state.absorb<PerWord>(load_le64(piece.data + 8 * i));
+    state.absorb<PerWord>(siphash_last_word(piece));
+    return state.finish<ToFinish>();
+}
+
+bool same_number_of_words(const key_piece* four) noexcept {
+    const std::size_t words = four[0].size / 8;
+    return four[1].size / 8 == words && four[2].size / 8 == words && four[3].size / 8 == words;
+}
+
+// Keys of equally many words go through a vector register four at a time, half the time of one by one.
+template <int PerWord, int ToFinish>
+void siphash_batch(const secret_key& key, const key_piece* pieces, std::size_t count, std::uint64_t* out,
+                   [[maybe_unused]] siphash_four* four) noexcept {
+    const two_words words = words_of(key);
+    std::size_t i = 0;
+#if defined(__x86_64__)
+    if (active_isa() != isa::scalar) {
+        for (; i + 4 <= count; i += 4) {
+            if (same_number_of_words(pieces + i)) {
+                four(words.k0, words.k1, pieces + i, out + i);
+            } else {
+                for (std::size_t j = i; j < i + 4; ++j) out[j] = siphash<PerWord, ToFinish>(words, pieces[j]);
+            }
+        }
+    }
+#endif
+    for (; i < count; ++i) out[i] = siphash<PerWord, ToFinish>(words, pieces[i]);
 }
 
 } // namespace
 
 std::uint64_t siphash13_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept {
-    return siphash<1, 3>(key, data, size);
+    return siphash<1, 3>(words_of(key), {data, size});
 }
 
 std::uint64_t siphash24_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept {
-    return siphash<2, 4>(key, data, size);
+    return siphash<2, 4>(words_of(key), {data, size});
 }
+
+#if defined(__x86_64__)
+void siphash13_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
+                     std::uint64_t* out) noexcept {
+    siphash_batch<1, 3>(key, pieces, count, out, siphash13_four);
+}
+void siphash24_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
+                     std::uint64_t* out) noexcept {
+    siphash_batch<2, 4>(key, pieces, count, out, siphash24_four);
+}
+#else
+void siphash13_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
+                     std::uint64_t* out) noexcept {
+    siphash_batch<1, 3>(key, pieces, count, out, nullptr);
+}
+void siphash24_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
+                     std::uint64_t* out) noexcept {
+    siphash_batch<2, 4>(key, pieces, count, out, nullptr);
+}
+#endif
 
 } // namespace bouncer::detail

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 
 #define BOUNCER_TARGET_AVX2
-#include "kernels/target_begin.h"
+#include "base/target_begin.h"
 
 namespace bouncer::detail {
 namespace {
@@ -32,6 +32,6 @@ constinit const kernel_table avx2_kernels{
 
 } // namespace bouncer::detail
 
-#include "kernels/target_end.h"
+#include "base/target_end.h"
 
 #endif

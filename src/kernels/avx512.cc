@@ -16,7 +16,7 @@
 #endif
 
 #define BOUNCER_TARGET_AVX512
-#include "kernels/target_begin.h"
+#include "base/target_begin.h"
 
 namespace bouncer::detail {
 namespace {
@@ -37,6 +37,6 @@ constinit const kernel_table avx512_kernels{
 
 } // namespace bouncer::detail
 
-#include "kernels/target_end.h"
+#include "base/target_end.h"
 
 #endif

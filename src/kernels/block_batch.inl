@@ -340,6 +340,22 @@ std::size_t add_batch(std::uint64_t* words, std::uint64_t blocks, const std::uin
     return changed;
 }
 
+// [exclusive] add_batch for who does not ask how many were new: every key is written without a look.
+template <class Block>
+void put_batch(std::uint64_t* words, std::uint64_t blocks, const std::uint64_t* hashes,
+               std::size_t count) noexcept {
+    const auto put = [](std::size_t, const std::uint64_t* const* lines, const std::uint64_t* positions)
+        __attribute__((always_inline)) {
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < group_keys; ++i)
+            Block::add(const_cast<std::uint64_t*>(lines[i]), positions + i);
+    };
+    in_groups<Block>(words, blocks, hashes, count, put);
+    const std::size_t rest = count % group_keys;
+    if (rest != 0)
+        last_group<Block>(words, blocks, hashes + (count - rest), rest, put); // repeats change nothing
+}
+
 // One key, for code that is not compiled for this instruction set itself.
 inline bool lanes8_covers(const std::uint64_t* line, std::uint64_t hash) noexcept {
     return all_set(line_bits(line, spread(turned(position_word(hash, 0)))));

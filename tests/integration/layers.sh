@@ -9,12 +9,13 @@ set -euo pipefail
 layer_of() {
     local h=include/bouncer
     case $1 in
-    $h/result.h | $h/goal.h | $h/detail/bits.h | $h/detail/format.h) echo "0 base" ;;
+    $h/result.h | $h/goal.h | $h/detail/bits.h | $h/detail/format.h | $h/detail/isa.h | $h/instruction_set.h | \
+        src/base/*) echo "0 base" ;;
     $h/math.h | src/math/*) echo "1 math" ;;
     $h/hash.h | $h/detail/hash_*.h | src/hash/*) echo "1 hash" ;;
     $h/region.h | $h/words.h | $h/detail/load_block.h | $h/detail/striped_counter.h | src/memory/*) echo "2 memory" ;;
     $h/detail/block_mask.h | $h/detail/kernels.h | $h/detail/pipeline.* | $h/detail/one_key.h | $h/detail/*_lines.inl | \
-        $h/instruction_set.h | src/kernels/*) echo "3 kernels" ;;
+        src/kernels/*) echo "3 kernels" ;;
     $h/* | src/filters/*) echo "4 filters" ;;
     *) echo "unknown" ;;
     esac

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -365,6 +366,45 @@ TEST(hash, batch_equals_one_by_one) {
     std::vector<std::uint64_t> out(numbers.size());
     hash_batch(identity{}, numbers, out);
     EXPECT_EQ(out[1], detail::mix64(2));
+}
+
+// Keys of equally many words share a vector: runs of one length, of every length, and mixtures.
+TEST(hash, batches_of_every_length_equal_single_hashes) {
+    std::string text;
+    for (int i = 0; i < 400; ++i) text.push_back(static_cast<char>('!' + i * 7 % 90));
+    std::vector<std::string_view> keys;
+    for (std::size_t size = 0; size <= 40; ++size)
+        for (std::size_t copy = 0; copy < 9; ++copy)
+            keys.push_back(std::string_view(text).substr(size + copy, size));
+    for (std::size_t i = 0; i < 300; ++i)
+        keys.push_back(std::string_view(text).substr(i, detail::mix64(i) % 100));
+    with_every_hasher([&](const auto& hasher) {
+        for (std::size_t count : {keys.size(), keys.size() - 1, keys.size() - 2, keys.size() - 3}) {
+            std::vector<std::uint64_t> out(count + 1, 42);
+            hash_batch(hasher, std::span(keys).first(count), std::span(out).first(count));
+            for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], hash_key(hasher, keys[i])) << i;
+            EXPECT_EQ(out.back(), 42u);
+        }
+    });
+}
+
+// Every key of such a type is the same memory at another time.
+struct reused_buffer {
+    int number;
+    operator std::string_view() const noexcept {
+        static char digits[16];
+        return {digits, static_cast<std::size_t>(std::snprintf(digits, sizeof digits, "%d", number))};
+    }
+};
+
+TEST(hash, batches_do_not_keep_views_of_converted_keys) {
+    const std::vector<reused_buffer> keys{{1}, {22}, {333}, {4444}, {55555}};
+    std::vector<std::uint64_t> out(keys.size());
+    with_every_hasher([&](const auto& hasher) {
+        hash_batch(hasher, keys, out);
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            EXPECT_EQ(out[i], hash_key(hasher, std::to_string(keys[i].number)));
+    });
 }
 
 TEST(hash, nothing_allocates) {

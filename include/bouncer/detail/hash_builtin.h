@@ -12,9 +12,18 @@ namespace bouncer {
 
 namespace detail {
 
+struct key_piece {
+    const std::byte* data;
+    std::size_t size;
+};
+
 std::uint64_t murmur3_low64(const std::byte* data, std::size_t size, std::uint32_t seed) noexcept;
 std::uint64_t siphash13_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept;
 std::uint64_t siphash24_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept;
+void siphash13_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
+                     std::uint64_t* out) noexcept;
+void siphash24_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
+                     std::uint64_t* out) noexcept;
 
 } // namespace detail
 
@@ -93,6 +102,10 @@ class siphash13 {
     std::uint64_t operator()(std::span<const std::byte> key) const noexcept {
         return detail::siphash13_bytes(key_, key.data(), key.size());
     }
+    // [immutable] out[i] = the hash of pieces[i].
+    void batch(const detail::key_piece* pieces, std::size_t count, std::uint64_t* out) const noexcept {
+        detail::siphash13_batch(key_, pieces, count, out);
+    }
 
   private:
     secret_key key_;
@@ -111,6 +124,10 @@ class siphash24 {
     // [immutable]
     std::uint64_t operator()(std::span<const std::byte> key) const noexcept {
         return detail::siphash24_bytes(key_, key.data(), key.size());
+    }
+    // [immutable] out[i] = the hash of pieces[i].
+    void batch(const detail::key_piece* pieces, std::size_t count, std::uint64_t* out) const noexcept {
+        detail::siphash24_batch(key_, pieces, count, out);
     }
 
   private:

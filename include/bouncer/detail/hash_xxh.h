@@ -63,16 +63,18 @@ constexpr std::uint64_t xxh3_9to16(std::uint64_t first, std::uint64_t last, std:
                                    std::uint64_t seed) noexcept {
     const std::uint64_t low = first ^ (0x6782737bea4239b9u + seed); // 24, 32
     const std::uint64_t high = last ^ (0xaf56bc3b0996523au - seed); // 40, 48
-    std::uint64_t x = size + __builtin_bswap64(low) + high + (mul_high(low, high) ^ (low * high));
+    std::uint64_t x = size + __builtin_bswap64(low) + high + mul_fold(low, high);
     x = (x ^ (x >> 37)) * 0x165667919e3779f9u;
     return x ^ (x >> 32);
 }
 
-// Forced inline: with a size known at compile time only one branch is left, a dozen instructions.
+// Forced inline: with a size known at compile time only one branch is left, a dozen instructions. 9 to 16 bytes first,
+// by one comparison: identifiers in text, UUIDs, IPv6 addresses.
 [[gnu::always_inline]] inline std::uint64_t xxh3_bytes(const std::byte* data, std::size_t size,
                                                        std::uint64_t seed) noexcept {
+    if (size - 9 < 8) [[likely]]
+        return xxh3_9to16(load_le64(data), load_le64(data + size - 8), size, seed);
     if (size > xxh_inline_bytes) return xxh3_long(data, size, seed);
-    if (size > 8) return xxh3_9to16(load_le64(data), load_le64(data + size - 8), size, seed);
     if (size >= 4) return xxh3_4to8(load_le32(data), load_le32(data + size - 4), size, seed);
     if (size == 0) return xxh3_0(seed);
     return xxh3_1to3(std::to_integer<std::uint64_t>(data[0]), std::to_integer<std::uint64_t>(data[size / 2]),

@@ -1,5 +1,5 @@
 // load_block: the ONE place where a vector register is loaded from words that other threads may be writing. Text to be
-// included in a target region (see src/kernels/target_begin.h), or in code that is compiled for AVX2 anyway, after
+// included in a target region (see src/base/target_begin.h), or in code that is compiled for AVX2 anyway, after
 // <immintrin.h>; BOUNCER_TARGET_AVX512 says that lines may be loaded whole.
 //
 // In C++ such a load is a data race; here is why it is sound. Writers use atomic 64-bit read-modify-writes. An
