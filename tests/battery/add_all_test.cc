@@ -166,7 +166,7 @@ TEST(add_all_of_a_large_filter, equals_the_sequential_build) {
 // More hashes than the buffers of one thread hold at a time: an eighth of the filter's bytes and 65,536.
 TEST(add_all_of_a_large_filter, takes_several_rounds) {
     const blocked_bloom_parameters chosen{(64 << 20) / 64, 8, block_form::lanes8};
-    const auto hashes = random_hashes((8 << 20) + 500'000, 7);
+    const auto hashes = random_hashes((17 << 20) + 500'000, 7);
     const detail::slice_plan plan(chosen.blocks, 64, hashes.size(), 1);
     ASSERT_TRUE(plan.worth_it());
     ASSERT_LT(plan.capacity() * plan.slices(), hashes.size());

@@ -1,5 +1,5 @@
 // Hashes sorted to slices of a filter, so that a bulk build works on one slice after the other and each stays in the
-// cache: at 100M keys three quarters of the time of adding in the order given. (A radix partition with write combining:
+// cache: at 100M keys half to two thirds of the time of adding in the order given. (A radix partition with write combining:
 // runs of hashes are gathered in the cache and written past it.)
 #pragma once
 
@@ -19,6 +19,10 @@
 
 namespace bouncer::detail {
 
+// Gathered before they are written: whether a key completes such a run is a guess that fails once for each. With 32 a
+// key took a tenth longer, with 16 half as long again.
+inline constexpr std::uint32_t run_hashes = 64;
+
 // How a filter is cut, and how many hashes wait for each slice.
 class slice_plan {
   public:
@@ -32,7 +36,7 @@ class slice_plan {
     // [immutable] Slice s has the blocks b with b >> shift() == s.
     unsigned shift() const noexcept { return shift_; }
     std::uint64_t slices() const noexcept { return slices_; }
-    // [immutable] Hashes per slice and thread, a multiple of run_hashes.
+    // [immutable] Hashes per slice and thread, a multiple of run_hashes and at least two runs.
     std::uint64_t capacity() const noexcept { return capacity_; }
 
   private:
@@ -48,22 +52,41 @@ class slice_buffers {
     // [any-thread] out_of_memory when there is none.
     static result<slice_buffers> make(const slice_plan& plan);
 
-    // [exclusive] Forgets what it holds, and takes hashes until a slice is full or there are no more; returns how many.
+    // [exclusive] Forgets what it holds, and takes hashes until a slice is nearly full or there are no more; returns how many.
     // slice_of(hash) < plan.slices().
     template <class SliceOf>
     std::size_t fill(std::span<const std::uint64_t> hashes, SliceOf slice_of) noexcept {
         std::memset(used_.get(), 0, slices_ * sizeof used_[0]);
         std::size_t taken = 0;
-        while (taken < hashes.size()) {
-            const std::uint64_t hash = hashes[taken++];
-            const std::uint64_t slice = slice_of(hash);
-            const std::uint32_t at = used_[slice]++;
-            std::uint64_t* const run = runs_ + slice * run_hashes;
-            run[at % run_hashes] = hash;
-            if (at % run_hashes == run_hashes - 1) {
-                write_past_cache(data_ + slice * capacity_ + (at - (run_hashes - 1)), run);
-                if (at + 1 == capacity_) break;
+        // Four at a time: the places of all are read before any is written. One by one, a read waits until it is known
+        // where the write before it goes: 3.7 ns a key, not 2.4.
+        while (taken + 4 <= hashes.size()) {
+            const std::uint64_t* const next = hashes.data() + taken;
+            const std::uint64_t a = slice_of(next[0]);
+            const std::uint64_t b = slice_of(next[1]);
+            const std::uint64_t c = slice_of(next[2]);
+            const std::uint64_t d = slice_of(next[3]);
+            const std::uint32_t at_a = used_[a];
+            const std::uint32_t at_b = used_[b] + (b == a);
+            const std::uint32_t at_c = used_[c] + (c == a) + (c == b);
+            const std::uint32_t at_d = used_[d] + (d == a) + (d == b) + (d == c);
+            used_[a] = at_a + 1; // in this order: the last of equals is the highest
+            used_[b] = at_b + 1;
+            used_[c] = at_c + 1;
+            used_[d] = at_d + 1;
+            taken += 4;
+            bool full = put(a, at_a, next[0]); // in this order too: of equals, one may complete a run
+            full |= put(b, at_b, next[1]);
+            full |= put(c, at_c, next[2]);
+            full |= put(d, at_d, next[3]);
+            if (full) [[unlikely]] {
+                finish();
+                return taken;
             }
+        }
+        for (; taken < hashes.size(); ++taken) {
+            const std::uint64_t slice = slice_of(hashes[taken]);
+            put(slice, used_[slice]++, hashes[taken]);
         }
         finish();
         return taken;
@@ -75,9 +98,15 @@ class slice_buffers {
     }
 
   private:
-    // Gathered before they are written: whether a key completes such a run is a guess that fails once for each. 32, four
-    // lines, took nine tenths of the time of 8.
-    static constexpr std::uint32_t run_hashes = 32;
+    // Whether the slice has only one more run to spare, which is for the rest of a group of four.
+    [[gnu::always_inline]] bool put(std::uint64_t slice, std::uint32_t at, std::uint64_t hash) noexcept {
+        std::uint64_t* const run = runs_ + slice * run_hashes;
+        run[at % run_hashes] = hash;
+        if (at % run_hashes != run_hashes - 1) [[likely]]
+            return false;
+        write_past_cache(data_ + slice * capacity_ + (at - (run_hashes - 1)), run);
+        return at + 1 + run_hashes >= capacity_;
+    }
 
     slice_buffers(const slice_plan& plan, region memory, region runs,
                   std::unique_ptr<std::uint32_t[]> used) noexcept;
