@@ -67,7 +67,12 @@ class own_subject final : public subject {
     void add(std::span<const std::uint64_t> hashes) override {
         for (const std::uint64_t hash : hashes) filter_.add(hash);
     }
-    void add_batch(std::span<const std::uint64_t> hashes) override { filter_.add_batch(hashes); }
+    void add_batch(std::span<const std::uint64_t> hashes) override { // as the peers, none of which counts
+        if constexpr (requires { filter_.add_batch(hashes, bouncer::uncounted); })
+            filter_.add_batch(hashes, bouncer::uncounted);
+        else
+            filter_.add_batch(hashes);
+    }
     void add_all(std::span<const std::uint64_t> hashes, unsigned threads) override {
         if constexpr (requires { filter_.add_all(hashes, threads); }) (void)filter_.add_all(hashes, threads);
     }

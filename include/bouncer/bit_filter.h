@@ -51,6 +51,12 @@ struct filter_options {
     memory_options memory = {};
 };
 
+// add_batch(hashes, uncounted)
+struct uncounted_t {
+    explicit uncounted_t() = default;
+};
+inline constexpr uncounted_t uncounted{};
+
 template <detail::bit_layout Layout, readable_words Words>
 class bit_filter {
   public:
@@ -231,6 +237,17 @@ class bit_filter {
         return changed;
     }
 
+    // [any-thread] (plain: [exclusive]) The same for who does not ask how many: a plain filter writes without a look.
+    void add_batch(std::span<const std::uint64_t> hashes, uncounted_t) noexcept requires(Words::writable) {
+        if constexpr (!Words::concurrent && in_memory && requires { layout_.put_kernel(); }) {
+            if (const auto kernel = layout_.put_kernel(); kernel != nullptr) {
+                kernel(mutable_words(), layout_.block_count(), hashes.data(), hashes.size());
+                return;
+            }
+        }
+        add_batch(hashes);
+    }
+
     // [any-thread] (plain: [exclusive]) answers[i] = test_and_add(hashes[i]); returns how many were new (false).
     std::size_t test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) noexcept
         requires(Words::writable) {
@@ -245,8 +262,8 @@ class bit_filter {
 
     // [any-thread] (plain: [exclusive]) Adds all on `threads` threads (0: one per core). No two threads write one
     // word, so there is no contention and even a plain filter is built in parallel. A filter beyond the caches is
-    // built slice by slice, with hashes sorted to their slices first: that takes memory beside the filter, about as much
-    // as it has itself but hardly more than 256 MiB. Without slices go memory of a host, which would not know of it, and
+    // built slice by slice, with hashes sorted to their slices first: that takes memory beside the filter, about twice
+    // its own size but hardly more than 256 MiB. Without slices go memory of a host, which would not know of it, and
     // allocations that fail.
     void add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0) requires(Words::writable) {
         const unsigned parts = detail::thread_count(threads, hashes.size());
@@ -255,7 +272,7 @@ class bit_filter {
         }
         detail::run_parallel(parts, [&](unsigned part, unsigned all) {
             if (all == 1) {
-                add_batch(hashes);
+                add_batch(hashes, uncounted);
                 return;
             }
             add_range(hashes, word_boundary(part, all), word_boundary(part + 1, all));
@@ -516,7 +533,7 @@ class bit_filter {
             detail::run_parallel(threads, [&](unsigned t, unsigned all) {
                 for (std::uint64_t slice = plan.slices() * t / all; slice < plan.slices() * (t + 1) / all;
                      ++slice)
-                    for (const auto& each : buffers) add_batch(each.slice(slice));
+                    for (const auto& each : buffers) add_batch(each.slice(slice), uncounted);
             });
         }
         return true;

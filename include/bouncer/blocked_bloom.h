@@ -73,6 +73,13 @@ class blocked_layout : public takes_any_hash {
         default: return nullptr;
         }
     }
+    detail::put_kernel put_kernel() const noexcept {
+        switch (params_.form) {
+        case block_form::lanes8: return active_kernels().put_lanes8;
+        case block_form::lanes16: return active_kernels().put_lanes16;
+        default: return nullptr;
+        }
+    }
     // The usual form first and inline; code for the others beside it would cost a loop of queries a third of its speed.
     [[gnu::always_inline]] bool covers(const std::uint64_t* words, std::uint64_t hash) const noexcept {
         if (params_.form == block_form::lanes8) [[likely]]
@@ -80,6 +87,7 @@ class blocked_layout : public takes_any_hash {
         switch (params_.form) {
         case block_form::lanes16: return two_lines_cover(words, hash);
         case block_form::any_k: return any_k_covers(words, hash);
+        case block_form::sectors2: return two_sectors_cover(words, params_, hash);
         default: return sectors_cover(words, hash);
         }
     }
@@ -98,30 +106,26 @@ class blocked_layout : public takes_any_hash {
     // locals, because a load waits for the locked instruction before it. When one word must be written all are: a wrong
     // guess costs as much as a needless write.
     template <class Words>
-    [[gnu::noinline]] bool set_shared(std::uint64_t* words, std::uint64_t hash) const noexcept {
-        std::uint64_t* const line = words + 8 * block_index(hash);
-        return with_sectors([=](auto bits, auto groups) __attribute__((always_inline)) {
-                   return set_sectors<Words>(line, hash, bits, groups);
-               }) != 0;
+    [[gnu::always_inline]] bool set_shared(std::uint64_t* words, std::uint64_t hash) const noexcept {
+        if (params_.form == block_form::sectors2) return set_two_sectors<Words>(words, params_, hash);
+        return set_any_sectors<Words>(words, hash);
     }
     template <class Words>
     [[gnu::noinline]] std::size_t set_shared(std::uint64_t* words,
                                              std::span<const std::uint64_t> hashes) const noexcept {
-        constexpr std::size_t ahead = 32;
-        return with_sectors(
-            [ =, blocks = params_.blocks ](auto bits, auto groups) __attribute__((always_inline)) {
-                std::size_t changed = 0;
-                pipeline<ahead>(
-                    hashes.size(),
-                    [=](std::size_t i) __attribute__((always_inline)) {
-                        __builtin_prefetch(words + 8 * fast_range(hashes[i], blocks), 1);
-                    },
-                    [ =, &changed ](std::size_t i) __attribute__((always_inline)) {
-                        changed += set_sectors<Words>(words + 8 * fast_range(hashes[i], blocks), hashes[i],
-                                                      bits, groups);
-                    });
-                return changed;
-            });
+        const parameters params = params_;
+        if (params.form == block_form::sectors2)
+            return set_each(
+                words, params.blocks, hashes, [=](std::uint64_t hash) __attribute__((always_inline)) {
+                    return set_two_sectors<Words>(words, params, hash);
+                });
+        return with_sectors([=](auto bits, auto groups) __attribute__((always_inline)) {
+            return set_each(
+                words, params.blocks, hashes, [=](std::uint64_t hash) __attribute__((always_inline)) {
+                    return set_sectors<Words>(words + 8 * fast_range(hash, params.blocks), hash, bits,
+                                              groups);
+                });
+        });
     }
     bool has_sectors() const noexcept {
         return params_.form == block_form::sectors2 || params_.form == block_form::sectors4;
@@ -159,6 +163,21 @@ class blocked_layout : public takes_any_hash {
     }
 
   private:
+    template <class Set>
+    [[gnu::always_inline]] static std::size_t set_each(const std::uint64_t* words, std::uint64_t blocks,
+                                                       std::span<const std::uint64_t> hashes,
+                                                       Set set) noexcept {
+        constexpr std::size_t ahead = 32;
+        std::size_t changed = 0;
+        pipeline<ahead>(
+            hashes.size(),
+            [=](std::size_t i) __attribute__((always_inline)) {
+                __builtin_prefetch(words + 8 * fast_range(hashes[i], blocks), 1);
+            },
+            [ =, &changed ](std::size_t i) __attribute__((always_inline)) { changed += set(hashes[i]); });
+        return changed;
+    }
+
     // Each a function of its own: together they would all pay for the vector code of one.
     [[gnu::noinline]] bool two_lines_cover(const std::uint64_t* words, std::uint64_t hash) const noexcept {
         return lanes16_covered(words + 16 * block_index(hash), hash);
@@ -171,6 +190,30 @@ class blocked_layout : public takes_any_hash {
             return true;
         });
         return missing == 0;
+    }
+    // Parameters by value: in registers, where nothing that is written can change them.
+    [[gnu::always_inline]] static bool two_sectors_cover(const std::uint64_t* words, parameters params,
+                                                         std::uint64_t hash) noexcept {
+        return sectors2_covered(words + 8 * fast_range(hash, params.blocks), hash, params.k / 2);
+    }
+    template <class Words>
+    [[gnu::always_inline]] static bool set_two_sectors(std::uint64_t* words, parameters params,
+                                                       std::uint64_t hash) noexcept {
+        std::uint64_t* const line = words + 8 * fast_range(hash, params.blocks);
+        const two_sectors at = two_sectors_of(hash, params.k / 2);
+        if (((at.bits[0] & ~Words::load_at(line + at.word[0])) |
+             (at.bits[1] & ~Words::load_at(line + at.word[1]))) == 0)
+            return false;
+        Words::or_at(line + at.word[0], at.bits[0]);
+        Words::or_at(line + at.word[1], at.bits[1]);
+        return true;
+    }
+    template <class Words>
+    [[gnu::noinline]] bool set_any_sectors(std::uint64_t* words, std::uint64_t hash) const noexcept {
+        std::uint64_t* const line = words + 8 * block_index(hash);
+        return with_sectors([=](auto bits, auto groups) __attribute__((always_inline)) {
+                   return set_sectors<Words>(line, hash, bits, groups);
+               }) != 0;
     }
     [[gnu::noinline]] bool sectors_cover(const std::uint64_t* words, std::uint64_t hash) const noexcept {
         const std::uint64_t* const line = words + 8 * block_index(hash);

@@ -47,6 +47,7 @@ class split_block_layout {
     result<parameters> folded(std::uint64_t factor) const;
     query_kernel kernel() const noexcept { return active_kernels().split_block; }
     detail::add_kernel add_kernel() const noexcept { return active_kernels().add_split_block; }
+    detail::put_kernel put_kernel() const noexcept { return active_kernels().put_split_block; }
 
     std::uint64_t block_index(std::uint64_t hash) const noexcept {
         return split_block_index(hash, params_.blocks);

@@ -61,6 +61,11 @@ TYPED_TEST(batches, of_adds) {
             for (const std::uint64_t hash : hashes) changed += single.add(hash);
             EXPECT_EQ(batch.add_batch(hashes), changed);
             EXPECT_TRUE(batch == single);
+            if constexpr (requires { batch.add_batch(hashes, uncounted); }) {
+                auto silent = TypeParam::create(chosen).value();
+                silent.add_batch(hashes, uncounted);
+                EXPECT_TRUE(silent == single);
+            }
         }
     }
 }

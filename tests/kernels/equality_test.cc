@@ -111,6 +111,32 @@ TEST_P(add_kernels, serve_extreme_hashes_and_fills) {
                    [](auto run, unsigned) { EXPECT_EQ(add_extreme_differences(GetParam(), run), 0u); });
 }
 
+// Kernels that do not count, with the count of the specification: the bits are what is compared.
+TEST_P(add_kernels, without_a_count_set_the_same_bits) {
+    for_each_table(GetParam().put, [](auto put, unsigned) {
+        const auto counted = [&](std::uint64_t* words, std::uint64_t blocks, const std::uint64_t* hashes,
+                                 std::size_t count) {
+            const reference& layout = GetParam();
+            std::vector<std::uint64_t> before(words, words + blocks * layout.words);
+            std::size_t changed = 0;
+            for (std::size_t i = 0; i < count; ++i) {
+                std::uint64_t* const block = before.data() + layout.index(hashes[i], blocks) * layout.words;
+                const block_words mask = layout.mask(hashes[i]);
+                std::uint64_t missing = 0;
+                for (std::size_t w = 0; w < layout.words; ++w) {
+                    missing |= ~block[w] & mask[w];
+                    block[w] |= mask[w];
+                }
+                changed += missing != 0;
+            }
+            put(words, blocks, hashes, count);
+            return changed;
+        };
+        EXPECT_EQ(add_length_differences(GetParam(), counted), 0u);
+        EXPECT_EQ(add_extreme_differences(GetParam(), counted), 0u);
+    });
+}
+
 // Faults that such kernels may have: to look at a whole group before writing, which counts a repeated key twice; to add
 // what fills up the last group; to write behind the last block.
 TEST_P(add_kernels, that_look_too_early_or_write_too_much_would_be_found) {

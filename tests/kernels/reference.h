@@ -24,6 +24,7 @@ struct reference {
     std::function<block_words(std::uint64_t hash)> mask;
     std::function<detail::query_kernel(const detail::kernel_table&)> query;
     std::function<detail::add_kernel(const detail::kernel_table&)> add = nullptr;
+    std::function<detail::put_kernel(const detail::kernel_table&)> put = nullptr;
     std::function<detail::cover_function(const detail::kernel_table&)> covers = nullptr;
     std::atomic<detail::cover_function>* active_covers = nullptr;
     std::function<detail::set_function(const detail::kernel_table&)> set = nullptr;
@@ -43,6 +44,7 @@ inline reference lanes8_reference() {
                 },
             .query = &detail::kernel_table::lanes8,
             .add = &detail::kernel_table::add_lanes8,
+            .put = &detail::kernel_table::put_lanes8,
             .covers = &detail::kernel_table::lanes8_covers,
             .active_covers = &detail::active_lanes8_covers,
             .set = &detail::kernel_table::lanes8_set,
@@ -62,6 +64,7 @@ inline reference lanes16_reference() {
                 },
             .query = &detail::kernel_table::lanes16,
             .add = &detail::kernel_table::add_lanes16,
+            .put = &detail::kernel_table::put_lanes16,
             .covers = &detail::kernel_table::lanes16_covers,
             .active_covers = &detail::active_lanes16_covers,
             .set = &detail::kernel_table::lanes16_set,
@@ -79,7 +82,8 @@ inline reference split_block_reference() {
                     return out;
                 },
             .query = &detail::kernel_table::split_block,
-            .add = &detail::kernel_table::add_split_block};
+            .add = &detail::kernel_table::add_split_block,
+            .put = &detail::kernel_table::put_split_block};
 }
 
 inline reference register_reference(unsigned k) {

@@ -27,6 +27,7 @@ result<void> check_goal(const goal& wanted);
 // Optional, for words that are plain memory:
 //   kernel()      the SIMD kernel for query batches, or null;
 //   add_kernel()  the one for batches of adds to words that nobody else writes, or null;
+//   put_kernel()  the same without a count;
 //   covers(words, hash)  one query, by SIMD where that is faster;
 //   set(words, hash)     one add to words that nobody else writes, where has_set() says so;
 //   set_shared<Words>(words, hash)  one add to words that others write too, where has_sectors() says so.

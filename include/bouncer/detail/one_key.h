@@ -44,6 +44,12 @@ inline bool lanes_set(std::uint64_t* block, std::uint64_t hash, std::size_t line
     return missing != 0;
 }
 
+// The two words of sectors2 and their bits; `bits` of each, 1 to 8.
+struct two_sectors {
+    std::uint64_t word[2]; // in the line
+    std::uint64_t bits[2];
+};
+
 #if defined(__AVX2__)
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
@@ -76,6 +82,40 @@ inline namespace for_avx2 {
     return !all_set(line_add(block + 8, spread(turned(position_word(hash, 1))))) || first;
 }
 
+// Both words at once, and a bit of each at a time. The number of bits is not known to the compiler, so that one short
+// function serves all; a function for each number, behind a jump, took 1.3 times as long.
+[[gnu::always_inline]] inline __m128i both(std::uint64_t first, std::uint64_t second) noexcept {
+    return _mm_set_epi64x(static_cast<long long>(second), static_cast<long long>(first));
+}
+[[gnu::always_inline]] inline __m128i lowest_positions(__m128i positions) noexcept {
+    return _mm_and_si128(positions, _mm_set1_epi64x(63));
+}
+[[gnu::always_inline]] inline bool sectors2_covered(const std::uint64_t* line, std::uint64_t hash,
+                                                    std::uint32_t bits) noexcept {
+    const std::uint64_t first = position_word(hash, 0);
+    const std::uint64_t second = position_word(hash, 1);
+    const __m128i words = both(__atomic_load_n(line + (first >> 62), __ATOMIC_RELAXED),
+                               __atomic_load_n(line + 4 + (second >> 62), __ATOMIC_RELAXED));
+    __m128i at = both(turned(first), turned(second));
+    __m128i set = _mm_set1_epi64x(-1);
+#pragma GCC unroll 1
+    for (std::uint32_t i = 0; i < bits; ++i, at = _mm_srli_epi64(at, 8))
+        set = _mm_and_si128(set, _mm_sllv_epi64(words, lowest_positions(at)));
+    return _mm_movemask_pd(_mm_castsi128_pd(set)) == 3;
+}
+[[gnu::always_inline]] inline two_sectors two_sectors_of(std::uint64_t hash, std::uint32_t bits) noexcept {
+    const std::uint64_t first = position_word(hash, 0);
+    const std::uint64_t second = position_word(hash, 1);
+    __m128i at = both(first, second);
+    __m128i set = _mm_setzero_si128();
+#pragma GCC unroll 1
+    for (std::uint32_t i = 0; i < bits; ++i, at = _mm_srli_epi64(at, 8))
+        set = _mm_or_si128(set, _mm_sllv_epi64(_mm_set1_epi64x(1), lowest_positions(at)));
+    return {{first >> 62, 4 + (second >> 62)},
+            {static_cast<std::uint64_t>(_mm_cvtsi128_si64(set)),
+             static_cast<std::uint64_t>(_mm_extract_epi64(set, 1))}};
+}
+
 } // inline namespace
 
 #elif defined(__x86_64__)
@@ -106,6 +146,21 @@ inline bool set_lanes8(std::uint64_t* block, std::uint64_t hash) noexcept {
 }
 inline bool set_lanes16(std::uint64_t* block, std::uint64_t hash) noexcept {
     return lanes_set(block, hash, 2);
+}
+
+#endif
+
+#if !defined(__AVX2__)
+
+inline two_sectors two_sectors_of(std::uint64_t hash, std::uint32_t bits) noexcept {
+    const sector first = sector_of(hash, 2, 0, bits);
+    const sector second = sector_of(hash, 2, 1, bits);
+    return {{first.word, second.word}, {first.bits, second.bits}};
+}
+inline bool sectors2_covered(const std::uint64_t* line, std::uint64_t hash, std::uint32_t bits) noexcept {
+    const two_sectors at = two_sectors_of(hash, bits);
+    return ((at.bits[0] & ~__atomic_load_n(line + at.word[0], __ATOMIC_RELAXED)) |
+            (at.bits[1] & ~__atomic_load_n(line + at.word[1], __ATOMIC_RELAXED))) == 0;
 }
 
 #endif
