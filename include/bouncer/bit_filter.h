@@ -24,6 +24,7 @@
 #include <bouncer/detail/parallel.h>
 #include <bouncer/detail/pipeline.h>
 #include <bouncer/detail/slices.h>
+#include <bouncer/detail/stored.h>
 #include <bouncer/goal.h>
 #include <bouncer/hash.h>
 #include <bouncer/math.h>
@@ -70,6 +71,8 @@ class bit_filter {
 
     static constexpr std::uint16_t kind_id = Layout::kind_id;
     static constexpr std::string_view kind_name = Layout::kind_name;
+    static constexpr std::uint16_t layout_version = Layout::layout_version;
+    static constexpr bool union_is_or = true;
     static constexpr bool no_false_negatives = true;
     static constexpr concurrency_level concurrency =
         Words::concurrent ? concurrency_level::wait_free : concurrency_level::exclusive;
@@ -322,7 +325,9 @@ class bit_filter {
         auto small = layout_.folded(factor);
         if (!small) return small.error();
         auto out = bit_filter<Layout, OtherWords>::create(*small, {.hash = hash_, .memory = memory});
-        if (out) detail::fold_bits(shape(), factor, words_.line(0), out->mutable_words());
+        if (out)
+            detail::fold_words(shape(), factor, {words_.line(0), layout_.word_count()}, 0,
+                               out->mutable_words(), 0);
         return out;
     }
 
@@ -416,10 +421,57 @@ class bit_filter {
     std::uint64_t size_bytes() const noexcept { return layout_.word_count() * sizeof(std::uint64_t); }
     std::uint64_t size_bits() const noexcept { return shape().total_bits(); }
     const parameters& params() const noexcept { return layout_.params(); }
+    std::string describe() const { return Layout::describe(params()); }
     const Layout& layout() const noexcept { return layout_; }
     const hash_spec& hash() const noexcept { return hash_; }
     math::geometry shape() const noexcept { return layout_.shape(); }
     const Words& words() const noexcept { return words_; }
+
+    // ---- for the file format (detail/stored.h) ---------------------------------------------------------------------
+
+    // [any-thread] Valid while this filter lives and its host does not move its block.
+    detail::stored_form stored() const {
+        return {kind_id,
+                layout_version,
+                hash_,
+                Layout::fields_of(params()),
+                {{words_.line(0), layout_.word_count(), Words::concurrent}}};
+    }
+    // [any-thread] Refuses fields that are no parameters (invalid_argument, too_large).
+    static result<void> check_stored_hash(const hash_spec& spec) { return Layout::check_hash(spec); }
+    static result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) {
+        auto chosen = parameters_of(fields);
+        if (!chosen) return chosen.error();
+        return Layout(*chosen).word_count();
+    }
+    // [any-thread] An empty filter of the stored parameters, to be filled through loading_segments().
+    static result<bit_filter> for_loading(std::span<const std::uint64_t> fields, const hash_spec& spec,
+                                          const memory_options& memory) requires(Words::writable) {
+        auto chosen = parameters_of(fields);
+        if (!chosen) return chosen.error();
+        return create(*chosen, {.hash = spec, .memory = memory});
+    }
+    // [exclusive]
+    std::vector<std::span<std::uint64_t>> loading_segments() requires(Words::writable) {
+        return {{mutable_words(), static_cast<std::size_t>(layout_.word_count())}};
+    }
+    // [any-thread] As over(), from fields.
+    static result<bit_filter> over_stored(region memory, std::span<const std::uint64_t> fields,
+                                          const hash_spec& spec) {
+        auto chosen = parameters_of(fields);
+        if (!chosen) return chosen.error();
+        return over(Words(std::move(memory)), *chosen, spec);
+    }
+    // [any-thread] Precondition of both: stored_words(fields) has a value.
+    static math::geometry shape_of_fields(std::span<const std::uint64_t> fields) {
+        return Layout(*parameters_of(fields)).shape();
+    }
+    static result<std::vector<std::uint64_t>> folded_fields(std::span<const std::uint64_t> fields,
+                                                            std::uint64_t factor) {
+        auto chosen = Layout(*parameters_of(fields)).folded(factor);
+        if (!chosen) return chosen.error();
+        return Layout::fields_of(*chosen);
+    }
 
     // [exclusive] For host-supplied memory: the host has copied the filter's block to another place.
     void host_block_moved_to(void* block) noexcept { words_.host_block_moved_to(block); }
@@ -435,6 +487,16 @@ class bit_filter {
 
     bit_filter(const Layout& layout, Words words, const hash_spec& spec) noexcept
         : layout_(layout), words_(std::move(words)), hash_(spec) {}
+
+    static result<parameters> parameters_of(std::span<const std::uint64_t> fields) {
+        if (fields.size() != Layout::field_count)
+            return failure{error_code::invalid_argument,
+                           std::string(kind_name) + " has " + std::to_string(Layout::field_count) +
+                               " parameters, and there are " + std::to_string(fields.size())};
+        const parameters chosen = Layout::from_fields(fields.data());
+        if (auto ok = Layout::check(chosen); !ok) return ok.error();
+        return chosen;
+    }
 
     detail::bit_source source() const noexcept { return {words_.line(0)}; }
     template <class OtherWords>

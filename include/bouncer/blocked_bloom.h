@@ -6,6 +6,7 @@
 #include <bouncer/detail/block_mask.h>
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/one_key.h>
+#include <bouncer/detail/stored.h>
 
 #include <span>
 #include <type_traits>
@@ -47,6 +48,15 @@ class blocked_layout : public takes_any_hash {
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
     static std::string describe(const parameters& chosen);
+    // As they are stored.
+    static constexpr std::size_t field_count = 3;
+    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
+        return {chosen.blocks, chosen.k, static_cast<std::uint64_t>(chosen.form)};
+    }
+    static parameters from_fields(const std::uint64_t* fields) noexcept {
+        return {fields[0], narrow_field(fields[1]),
+                static_cast<block_form>(narrow_field(fields[2]) <= UINT8_MAX ? fields[2] : UINT8_MAX)};
+    }
     static math::geometry shape_of(const parameters& chosen) noexcept;
 
     explicit constexpr blocked_layout(const parameters& chosen) noexcept : params_(chosen) {}

@@ -5,6 +5,7 @@
 #include <bouncer/bit_filter.h>
 #include <bouncer/detail/block_mask.h>
 #include <bouncer/detail/layout.h>
+#include <bouncer/detail/stored.h>
 
 namespace bouncer {
 
@@ -53,6 +54,12 @@ class bloom_layout : public takes_any_hash {
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
     static std::string describe(const parameters& chosen);
+    // As they are stored.
+    static constexpr std::size_t field_count = 2;
+    static std::vector<std::uint64_t> fields_of(const parameters& chosen) { return {chosen.bits, chosen.k}; }
+    static parameters from_fields(const std::uint64_t* fields) noexcept {
+        return {fields[0], narrow_field(fields[1])};
+    }
 
     explicit constexpr bloom_layout(const parameters& chosen) noexcept : params_(chosen) {}
 

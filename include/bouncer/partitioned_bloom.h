@@ -30,6 +30,14 @@ class partitioned_layout : public takes_any_hash {
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
     static std::string describe(const parameters& chosen);
+    // As they are stored.
+    static constexpr std::size_t field_count = 2;
+    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
+        return {chosen.slice_bits, chosen.k};
+    }
+    static parameters from_fields(const std::uint64_t* fields) noexcept {
+        return {fields[0], narrow_field(fields[1])};
+    }
 
     explicit constexpr partitioned_layout(const parameters& chosen) noexcept : params_(chosen) {}
 

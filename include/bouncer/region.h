@@ -73,10 +73,14 @@ class region {
     // [any-thread] `bytes` of a file from `offset`, 0 meaning up to its end. The file stays open only through
     // the mapping. The range must lie inside the file as it is now; if somebody truncates it later, touching
     // the lost part is SIGBUS: replace files by rename, never in place.
-    // Errors: io (with the system's text), invalid_argument (offset not a multiple of the page size, range
-    // beyond the end, empty file), out_of_memory.
+    // Errors: io (with the system's text), invalid_argument (offset not a multiple of 64, range beyond the end,
+    // empty file), out_of_memory.
     static result<region> map_file(const std::string& path, file_access access, std::uint64_t offset = 0,
                                    std::uint64_t bytes = 0);
+
+    // [any-thread] The same of a file that is open; `name` is for messages. The caller closes it.
+    static result<region> map_file(int descriptor, const std::string& name, file_access access,
+                                   std::uint64_t offset = 0, std::uint64_t bytes = 0);
 
     // [any-thread] Bytes that belong to somebody else, who must outlive the region.
     // Preconditions: `data` is 64-byte aligned, and readable up to the next multiple of 64 bytes.

@@ -35,6 +35,10 @@ class split_block_layout {
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
     static std::string describe(const parameters& chosen);
+    // As they are stored.
+    static constexpr std::size_t field_count = 1;
+    static std::vector<std::uint64_t> fields_of(const parameters& chosen) { return {chosen.blocks}; }
+    static parameters from_fields(const std::uint64_t* fields) noexcept { return {fields[0]}; }
 
     explicit constexpr split_block_layout(const parameters& chosen) noexcept : params_(chosen) {}
 

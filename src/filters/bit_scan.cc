@@ -133,35 +133,43 @@ estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_
     return {keys_behind(shape, fill.value), keys_behind(shape, fill.low), keys_behind(shape, fill.high)};
 }
 
-void fold_bits(const math::geometry& shape, std::uint64_t factor, const std::uint64_t* from,
-               std::uint64_t* to) noexcept {
-    const bit_source bits{from};
+void fold_words(const math::geometry& shape, std::uint64_t factor, std::span<const std::uint64_t> from,
+                std::uint64_t first, std::uint64_t* to, std::uint64_t to_first) noexcept {
     const std::uint64_t words = shape.total_bits() / 64;
+    const std::uint64_t last = first + from.size();
+    const auto load = [&](std::uint64_t i) { return __atomic_load_n(&from[i - first], __ATOMIC_RELAXED); };
     if (shape.blocks > 1) {
         const std::uint64_t block_words = words / shape.blocks;
-        for (std::uint64_t i = 0; i < words; ++i)
-            to[i / block_words / factor * block_words + i % block_words] |= bits.load(i);
+        for (std::uint64_t i = first; i < last; ++i)
+            to[i / block_words / factor * block_words + i % block_words - to_first] |= load(i);
         return;
     }
     const std::uint64_t group_bits = shape.total_bits() / shape.groups;
     if (std::has_single_bit(factor) && factor <= 64) { // the bits of a word stay neighbours: no division
-        for (std::uint64_t i = 0; i < words; ++i) {
-            std::uint64_t bits_left = bits.load(i);
+        for (std::uint64_t i = first; i < last; ++i) {
+            std::uint64_t bits_left = load(i);
             for (std::uint64_t f = factor; f > 1; f /= 2) bits_left = halved(bits_left);
             const std::uint64_t target = i * (64 / factor);
-            to[target / 64] |= bits_left << (target % 64);
+            to[target / 64 - to_first] |= bits_left << (target % 64);
         }
         return;
     }
-    for (std::uint64_t i = 0; i < words; ++i) {
+    for (std::uint64_t i = first; i < last; ++i) {
         const std::uint64_t group = i * 64 / group_bits;
-        for (std::uint64_t left = bits.load(i); left != 0; left &= left - 1) {
+        for (std::uint64_t left = load(i); left != 0; left &= left - 1) {
             const std::uint64_t bit =
                 i * 64 + static_cast<std::uint64_t>(std::countr_zero(left)) - group * group_bits;
             const std::uint64_t target = group * (group_bits / factor) + bit / factor;
-            to[target / 64] |= std::uint64_t{1} << (target % 64);
+            to[target / 64 - to_first] |= std::uint64_t{1} << (target % 64);
         }
     }
+}
+
+std::uint64_t first_open_word(const math::geometry& shape, std::uint64_t factor,
+                              std::uint64_t done) noexcept {
+    if (shape.blocks == 1) return done / factor; // groups have whole words before and after
+    const std::uint64_t block_words = shape.total_bits() / 64 / shape.blocks;
+    return done / block_words / factor * block_words;
 }
 
 bool equal_bits(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t words) noexcept {

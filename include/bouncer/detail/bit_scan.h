@@ -6,6 +6,7 @@
 #include <bouncer/math.h>
 
 #include <cstdint>
+#include <span>
 
 namespace bouncer::detail {
 
@@ -40,11 +41,14 @@ estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::
 estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples, std::uint64_t seed,
                       unsigned bounds_combined = 1) noexcept;
 
-// Writes to `to` (zeroed, total_bits / factor bits) the filter that the same keys would have made in a filter of
-// 1/factor of the size: with multiply-high indexing, unit i of it is the OR of units factor*i .. factor*i+factor-1.
-// A unit is a block, or a bit where the filter is one block. Precondition: the factor divides.
-void fold_bits(const math::geometry& shape, std::uint64_t factor, const std::uint64_t* from,
-               std::uint64_t* to) noexcept;
+// Adds to the zeroed words of a filter of 1/factor of the size what the same keys would have made there: with
+// multiply-high indexing, unit i of it is the OR of units factor*i .. factor*i+factor-1. A unit is a block, or a bit where
+// the filter is one block. `from` is a part of the filter, from word `first` on; `to` is the folded one's word `to_first`.
+// Precondition: the factor divides.
+void fold_words(const math::geometry& shape, std::uint64_t factor, std::span<const std::uint64_t> from,
+                std::uint64_t first, std::uint64_t* to, std::uint64_t to_first) noexcept;
+// The first word of the folded filter that still lacks something when words 0 .. `done` - 1 have been folded.
+std::uint64_t first_open_word(const math::geometry& shape, std::uint64_t factor, std::uint64_t done) noexcept;
 
 bool equal_bits(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t words) noexcept;
 

@@ -1,0 +1,98 @@
+// any_filter: a filter whose kind is known at run time only, as read from a file or named by a user.
+#pragma once
+
+#include <bouncer/all_filters.h>
+#include <bouncer/snapshot.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace bouncer {
+
+// What open() does with a file.
+enum class access : std::uint8_t {
+    load, // into memory, and writable
+    map,  // the file itself, read-only
+};
+
+// A filter of any kind, in atomic words or as a read-only view. Batches dispatch once.
+//
+// Thread safety: as its kind's atomic form, so adds and queries are [any-thread]. What a kind or a view cannot do is
+// `unsupported`, and the message says what to do instead.
+class any_filter {
+  public:
+    // [any-thread] By the name of the kind. Errors: as the kind's create; invalid_argument names all kinds.
+    static result<any_filter> create(std::string_view kind, const goal& wanted,
+                                     const filter_options& options = {});
+
+    // [any-thread] A filter of a kind in atomic words, or a view.
+    template <detail::savable F>
+    requires(std::same_as<typename F::words_type, atomic_words> ||
+             std::same_as<typename F::words_type, const_words>) explicit any_filter(F filter)
+        : held_(std::move(filter)) {}
+
+    // [immutable]
+    std::uint16_t kind() const noexcept;
+    std::string_view kind_name() const noexcept;
+    std::string parameters() const; // in words
+    hash_spec hash() const noexcept;
+    std::uint64_t size_bytes() const noexcept;
+    bool writable() const noexcept;
+
+    // [any-thread] See the kinds.
+    bool may_contain(std::uint64_t hash) const noexcept;
+    std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept;
+    result<bool> add(std::uint64_t hash);
+    result<std::size_t> add_batch(std::span<const std::uint64_t> hashes);
+    result<bool> test_and_add(std::uint64_t hash);
+    result<std::size_t> test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers);
+    result<void> add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0);
+    result<double> merge(const any_filter& other);
+    result<any_filter> fold(std::uint64_t factor, const memory_options& memory = {}) const;
+    // [exclusive]
+    result<void> clear();
+
+    // [any-thread] O(m); unsupported where a kind does not know.
+    result<double> fill_ratio() const;
+    result<double> approximate_size() const;
+    result<double> expected_fpr() const;
+    // [immutable] The most keys at which the expected rate still is within `rate`.
+    result<std::uint64_t> capacity(double rate) const;
+
+    // [any-thread] For save().
+    detail::stored_form stored() const;
+
+    // [any-thread] visit(filter) with the filter as it is.
+    template <class Visit>
+    decltype(auto) visit(Visit&& visitor) const {
+        return std::visit(std::forward<Visit>(visitor), held_);
+    }
+    template <class Visit>
+    decltype(auto) visit(Visit&& visitor) {
+        return std::visit(std::forward<Visit>(visitor), held_);
+    }
+
+  private:
+    template <class... Lists>
+    struct joined;
+    template <class... A, class... B>
+    struct joined<type_list<A...>, type_list<B...>> {
+        using type = std::variant<A..., B...>;
+    };
+
+    joined<all_filters<atomic_words>, all_filters<const_words>>::type held_;
+};
+
+// [any-thread] The filter in a file, whatever its kind. Errors as load and map. Eager unless told: who does not know what a
+// file holds has seldom reason to trust it.
+result<any_filter> open(const std::string& path, access how = access::load, const memory_options& memory = {},
+                        verification checks = verification::eager);
+// [any-thread] From a source that gives the bytes of a file, into memory.
+result<any_filter> open(const byte_source& source, const memory_options& memory = {});
+
+} // namespace bouncer

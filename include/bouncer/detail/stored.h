@@ -1,0 +1,62 @@
+// What a kind supplies to the one file format: its fields (parameters as numbers), and its words in segments.
+#pragma once
+
+#include <bouncer/hash.h>
+#include <bouncer/region.h>
+#include <bouncer/result.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bouncer::detail {
+
+// Words of a filter, in memory. `shared`: others may write them meanwhile, so each is read once, by a relaxed load.
+struct stored_segment {
+    const std::uint64_t* words;
+    std::uint64_t count;
+    bool shared;
+};
+
+struct stored_form {
+    std::uint16_t kind;
+    std::uint16_t layout_version;
+    hash_spec hash;
+    std::vector<std::uint64_t> fields;
+    std::vector<stored_segment> segments;
+};
+
+// The 32 bits of a stored field; more of them become a value that every check refuses.
+constexpr std::uint32_t narrow_field(std::uint64_t field) noexcept {
+    return field > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(field);
+}
+
+// Can be saved.
+template <class F>
+concept storable = requires(const F& f, std::span<const std::uint64_t> fields) {
+    { F::kind_id } -> std::convertible_to<std::uint16_t>;
+    { F::layout_version } -> std::convertible_to<std::uint16_t>;
+    { f.stored() } -> std::same_as<stored_form>;
+    {
+        F::stored_words(fields)
+        } -> std::same_as<result<std::uint64_t>>; // checks the fields; how many words follow
+};
+
+// Can be loaded: an empty one of the stored parameters, whose words are then filled in.
+template <class F>
+concept loadable = storable<F> && requires(F& f, std::span<const std::uint64_t> fields, const hash_spec& spec,
+                                           const memory_options& memory) {
+    { F::for_loading(fields, spec, memory) } -> std::same_as<result<F>>;
+    { f.loading_segments() } -> std::same_as<std::vector<std::span<std::uint64_t>>>;
+};
+
+// Can live in a mapped file: its whole state is one segment of a size that does not change.
+template <class F>
+concept mappable = storable<F> &&
+    requires(region memory, std::span<const std::uint64_t> fields, const hash_spec& spec) {
+    { F::over_stored(std::move(memory), fields, spec) } -> std::same_as<result<F>>;
+};
+
+} // namespace bouncer::detail

@@ -1,0 +1,321 @@
+// Filters in files: save, load, map, open_shared. One format for every kind, docs/format.md.
+//
+// A saved file is replaced as a whole and never changed in place, except through open_shared. Functions are
+// [any-thread]; what they ask of a filter is said at each.
+#pragma once
+
+#include <bouncer/detail/stored.h>
+#include <bouncer/keyed.h>
+#include <bouncer/region.h>
+#include <bouncer/result.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bouncer {
+
+enum class file_state : std::uint8_t {
+    sealed, // complete, and every byte under a checksum
+    live,   // opened by open_shared: its payload changes, and no checksum covers it
+};
+
+// What a stored filter says of itself.
+struct snapshot_info {
+    std::uint32_t format_version = 1;
+    std::uint16_t kind = 0;
+    std::uint16_t layout_version = 0;
+    hash_spec hash;
+    std::vector<std::uint64_t> fields; // the kind's parameters
+    std::uint64_t payload_bytes = 0;   // as in memory
+    bool compressed = false;
+    std::uint64_t keys_designed = 0;  // 0: not told
+    std::uint64_t keys_added = 0;     // 0: not told
+    double fpr_promised = 0;          // 0: not told
+    std::int64_t created_seconds = 0; // since 1970
+    std::array<std::byte, 16> id = {};
+    std::string label;
+    file_state state = file_state::sealed;
+};
+
+struct save_options {
+    std::string label = {};          // free text, at most 1024 bytes
+    std::uint64_t keys_designed = 0; // what the filter was made for, for people and planners; 0: not told
+    std::uint64_t keys_added = 0;
+    double fpr_promised = 0;
+    // zstd, chunk by chunk: for sparse filters. A filter near its design is random bits, which do not shrink. Such a
+    // file can be loaded but not mapped.
+    bool compress = false;
+    // fsync of the file and its folder: the file outlives a power cut. Without, either the old or the new file is there
+    // after the death of the process, but a power cut may leave a damaged one, which load() refuses.
+    bool durable = true;
+};
+
+// Where bytes go, and where they come from (fewer than asked only at the end). Either may fail.
+using byte_sink = std::function<result<void>(std::span<const std::byte>)>;
+using byte_source = std::function<result<std::size_t>(std::span<std::byte>)>;
+
+enum class verification : std::uint8_t {
+    eager, // every byte is read and checked; the payload of a live file has no checksums
+    lazy,  // header and footer only; verify() checks the rest when the caller likes
+};
+
+namespace detail {
+
+result<void> save_form(const stored_form& form, const std::string& path, const save_options& options);
+result<void> save_form(const stored_form& form, const byte_sink& sink, const save_options& options);
+
+// What a typed load expects, and how it makes a filter once the header is known.
+struct loader {
+    std::uint16_t kind;
+    std::uint16_t layout_version;
+    std::string_view kind_name;
+    std::function<result<std::uint64_t>(std::span<const std::uint64_t>)> words; // F::stored_words
+    std::optional<hash_spec> hash =
+        std::nullopt; // the caller's: refused before anything is read or allocated
+    std::function<result<std::vector<std::span<std::uint64_t>>>(const snapshot_info&, bool trusted_size)>
+        make;
+};
+result<snapshot_info> load_form(const std::string& path, const loader& how);
+result<snapshot_info> load_form(const byte_source& source, const loader& how);
+
+// A file in which a filter lives: the mapped payload, and for a shared one what sync and seal need. [exclusive], but
+// for sync, which is [any-thread].
+class mapped_snapshot {
+  public:
+    static result<mapped_snapshot> open(const std::string& path, file_access access, verification how,
+                                        const loader& expected);
+    mapped_snapshot(mapped_snapshot&&) noexcept;
+    mapped_snapshot& operator=(mapped_snapshot&&) noexcept;
+    ~mapped_snapshot();
+
+    const snapshot_info& info() const noexcept;
+    region take_payload() noexcept; // once
+    // Of a file opened for writing: marks it live, and returns when that is on the disk. Before the first write.
+    result<void> go_live();
+    result<void> sync();
+    result<void> seal();
+
+  private:
+    struct state;
+    explicit mapped_snapshot(std::unique_ptr<state> held) noexcept;
+    std::unique_ptr<state> held_;
+};
+
+// What save() takes: any_filter too, whose kind is not part of its type.
+template <class F>
+concept savable = requires(const F& f) {
+    { f.stored() } -> std::same_as<stored_form>;
+};
+
+// F, or the filter behind keyed<F>.
+template <class T>
+struct stored_as {
+    using filter = T;
+    using hasher = void;
+};
+template <class F, class Hasher>
+struct stored_as<keyed<F, Hasher>> {
+    using filter = F;
+    using hasher = Hasher;
+};
+template <class T>
+using filter_of = typename stored_as<T>::filter;
+template <class T>
+inline constexpr bool is_keyed = !std::is_void_v<typename stored_as<T>::hasher>;
+
+template <class F>
+loader expect() {
+    return {.kind = F::kind_id,
+            .layout_version = F::layout_version,
+            .kind_name = F::kind_name,
+            .words = [](std::span<const std::uint64_t> fields) { return F::stored_words(fields); },
+            .hash = std::nullopt,
+            .make = nullptr};
+}
+
+template <loadable F, class From>
+result<F> load_from(const From& from, const memory_options& memory,
+                    const std::optional<hash_spec>& hash = std::nullopt) {
+    std::vector<F> made; // none or one: F has no default
+    loader how = expect<F>();
+    how.hash = hash;
+    how.make = [&](const snapshot_info& info,
+                   bool trusted_size) -> result<std::vector<std::span<std::uint64_t>>> {
+        memory_options chosen = memory;
+        // A promise of many bytes that may never come must not cost their pages beforehand.
+        if (!trusted_size) chosen.prefault = false;
+        auto filter = F::for_loading(info.fields, info.hash, chosen);
+        if (!filter) return filter.error();
+        made.push_back(std::move(*filter));
+        return made.back().loading_segments();
+    };
+    auto info = load_form(from, how);
+    if (!info) return info.error();
+    return std::move(made.back());
+}
+
+} // namespace detail
+
+// [any-thread] Writes the filter to a file that replaces `path` in one step: whoever opens it sees the old file or the new
+// one. On failure the old file is untouched and nothing stays (should only the sync of the folder fail, the new file is
+// there, and the message names the folder). Takes no lock: adds and queries of an atomic filter go on;
+// every add that happened-before the save began is in the file. A file that a process has open by open_shared is not
+// replaced (io): its adds would vanish with it. Extra memory: 1 MiB, 4 MiB with compression.
+// Errors: io (with the system's text), invalid_argument (label), unsupported (built without zstd).
+template <class F>
+requires detail::savable<detail::filter_of<F>> result<void> save(const F& filter, const std::string& path,
+                                                                 const save_options& options = {}) {
+    if constexpr (detail::is_keyed<F>)
+        return detail::save_form(filter.filter().stored(), path, options);
+    else
+        return detail::save_form(filter.stored(), path, options);
+}
+
+// [any-thread] The same bytes to a callback: a socket, a pipe, a buffer. The sink's failure ends it.
+template <class F>
+requires detail::savable<detail::filter_of<F>> result<void> save(const F& filter, const byte_sink& sink,
+                                                                 const save_options& options = {}) {
+    if constexpr (detail::is_keyed<F>)
+        return detail::save_form(filter.filter().stored(), sink, options);
+    else
+        return detail::save_form(filter.stored(), sink, options);
+}
+
+// [any-thread] A filter in memory from a file, or from a source that gives the bytes of one. Everything is checked; there
+// is no filter otherwise. (Of a live file the payload has no checksums: inspect() tells the state. io: it changed while it
+// was read. From a source, memory of a host is zeroed before the bytes come: bound what you accept.) Errors: io, corrupt, unknown_version, mismatch (another kind), too_large, out_of_memory.
+template <detail::loadable F>
+result<F> load(const std::string& path, const memory_options& memory = {}) {
+    return detail::load_from<F>(path, memory);
+}
+template <detail::loadable F>
+result<F> load(const byte_source& source, const memory_options& memory = {}) {
+    return detail::load_from<F>(source, memory);
+}
+
+// [any-thread] The same with keys: refuses a hasher that the filter was not built with (wrong_key, mismatch).
+template <class Keyed, class From>
+requires detail::is_keyed<Keyed> && detail::loadable<detail::filter_of<Keyed>> result<Keyed>
+load(const From& from, const typename Keyed::hasher_type& hasher = {}, const memory_options& memory = {}) {
+    auto filter = detail::load_from<detail::filter_of<Keyed>>(from, memory, spec_of(hasher));
+    if (!filter) return filter.error();
+    return Keyed::wrap(std::move(*filter), hasher);
+}
+
+// [any-thread] A read-only filter over the file itself: nothing is copied, pages come as they are touched. The file must
+// not be truncated while it is mapped; save replaces it without harm. Lazy: milliseconds, whatever the size.
+// Errors as load; unsupported for a compressed file.
+template <class View>
+requires detail::mappable<View> &&
+    (!View::words_type::writable)result<View> map(const std::string& path,
+                                                  verification how = verification::lazy) {
+    auto file = detail::mapped_snapshot::open(path, file_access::read_only, how, detail::expect<View>());
+    if (!file) return file.error();
+    const snapshot_info info = file->info();
+    return View::over_stored(file->take_payload(), info.fields, info.hash);
+}
+template <class Keyed>
+requires detail::is_keyed<Keyed> && detail::mappable<detail::filter_of<Keyed>> &&
+    (!Keyed::filter_type::words_type::writable)
+        result<Keyed> map(const std::string& path, const typename Keyed::hasher_type& hasher = {},
+                          verification how = verification::lazy) {
+    auto view = map<detail::filter_of<Keyed>>(path, how);
+    if (!view) return view.error();
+    return Keyed::wrap(std::move(*view), hasher);
+}
+
+// [any-thread] What the header says, checked as far as the header goes: kind, hash, parameters, label.
+result<snapshot_info> inspect(const std::string& path);
+
+// A filter that lives in a file which several processes map, read and write.
+//
+// Thread safety: the filter's own, across processes too. What a returned add wrote is in the file for every process at
+// once, and stays when this one is killed; sync() makes it outlive a power cut.
+template <class F>
+class shared_filter {
+  public:
+    // [any-thread] The filter, with its own contracts.
+    F& operator*() noexcept { return filter_; }
+    const F& operator*() const noexcept { return filter_; }
+    F* operator->() noexcept { return &filter_; }
+    const F* operator->() const noexcept { return &filter_; }
+
+    // [immutable]
+    const snapshot_info& info() const noexcept { return file_.info(); }
+    // [any-thread] Returns when every add that happened-before it is on the disk. io on failure.
+    result<void> sync() { return file_.sync(); }
+    // [exclusive] over all processes: computes the checksums and marks the file sealed. io when another process has opened
+    // it; a child that got it by fork() is not seen, and must have ended. An add afterwards would break the checksums: close it, or open_shared it again.
+    result<void> seal() { return file_.seal(); }
+
+    // [any-thread] open_shared makes them.
+    shared_filter(detail::mapped_snapshot file, F filter) noexcept
+        : file_(std::move(file)), filter_(std::move(filter)) {}
+
+  private:
+    detail::mapped_snapshot file_;
+    F filter_;
+};
+
+namespace detail {
+
+// Can be written by several processes at once: one segment of words that are changed by atomic operations only.
+template <class F>
+concept shareable = mappable<F> && F::words_type::writable && F::words_type::concurrent;
+
+// The file goes live last: what refuses it, a wrong key too, must not cost a sealed file its checksums.
+template <shareable F, class Finish>
+auto shared_from(const std::string& path, verification how, Finish finish)
+    -> result<shared_filter<std::remove_reference_t<decltype(*finish(std::declval<F>()))>>> {
+    auto file = mapped_snapshot::open(path, file_access::read_write, how, expect<F>());
+    if (!file) return file.error();
+    const snapshot_info info = file->info();
+    auto filter = F::over_stored(file->take_payload(), info.fields, info.hash);
+    if (!filter) return filter.error();
+    auto finished = finish(std::move(*filter));
+    if (!finished) return finished.error();
+    if (auto ok = file->go_live(); !ok) return ok.error();
+    return shared_filter(std::move(*file), std::move(*finished));
+}
+
+} // namespace detail
+
+// [any-thread] Maps the file for reading and writing and marks it live, which is on the disk before this returns. A sealed
+// file is checked first, as `how` says. For kinds of one segment; errors as map.
+template <class F>
+requires detail::shareable<F> result<shared_filter<F>> open_shared(const std::string& path,
+                                                                   verification how = verification::eager) {
+    return detail::shared_from<F>(path, how, [](F filter) -> result<F> { return filter; });
+}
+template <class Keyed>
+requires detail::is_keyed<Keyed> && detail::shareable<detail::filter_of<Keyed>> result<shared_filter<Keyed>>
+open_shared(const std::string& path, const typename Keyed::hasher_type& hasher = {},
+            verification how = verification::eager) {
+    using F = detail::filter_of<Keyed>;
+    return detail::shared_from<F>(path, how,
+                                  [&](F filter) { return Keyed::wrap(std::move(filter), hasher); });
+}
+
+// [any-thread] Reads every byte of a sealed file against its checksums. Of a live file, whose payload has none, it checks
+// the header, the size and the state: see info.state. corrupt names the first damage.
+result<snapshot_info> verify(const std::string& path);
+
+// [any-thread] The union of files of one kind, parameters and hash, as a new file: as if all keys had been added to one
+// filter. Streams: at most 8 MiB, and for each input 4 KiB and 8 bytes per MiB of it. Refuses (mismatch, wrong_key) files that differ, and says
+// which; on failure `output` is untouched. Kinds whose union is not an OR of bits: unsupported.
+result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const std::string& output,
+                                  const save_options& options = {});
+
+// [any-thread] fold() of a filter in a file, to a file of 1/factor of the size. Streams likewise.
+result<snapshot_info> fold_file(const std::string& input, const std::string& output, std::uint64_t factor,
+                                const save_options& options = {});
+
+} // namespace bouncer

@@ -1,0 +1,31 @@
+// The way of a failure through the C interface: result<void> or an exception becomes a code and a message.
+#pragma once
+
+#include <bouncer/result.h>
+
+#include <string_view>
+
+namespace bouncer::c_api {
+
+// [any-thread] Keeps the message for bouncer_last_error(); returns the code. Allocates nothing.
+int report(error_code code, std::string_view message) noexcept;
+// [any-thread] The same for the exception that is being handled.
+int report_exception() noexcept;
+
+// [any-thread] work() gives a result<void>; what it throws stops here.
+template <class Work>
+int guarded(Work&& work) noexcept {
+    try {
+        const result<void> outcome = work();
+        if (outcome) return 0;
+        return report(outcome.error().code, outcome.error().message);
+    } catch (...) {
+        return report_exception();
+    }
+}
+
+inline failure bad_argument(const char* what) {
+    return {error_code::invalid_argument, what};
+}
+
+} // namespace bouncer::c_api

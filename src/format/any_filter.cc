@@ -1,0 +1,235 @@
+#include <bouncer/any_filter.h>
+
+#include "format/chunks.h"
+#include "format/kinds.h"
+
+#include <optional>
+
+namespace bouncer {
+
+namespace {
+
+failure read_only(std::string_view what) {
+    return {error_code::unsupported, "a mapped filter is read-only, and " + std::string(what) +
+                                         " would change it: open it with access::load, or open_shared"};
+}
+template <class F>
+failure cannot(std::string_view what) {
+    if constexpr (!F::words_type::writable) return read_only(what);
+    return {error_code::unsupported, "a " + std::string(F::kind_name) + " cannot " + std::string(what)};
+}
+
+template <class T>
+using plain = std::remove_cvref_t<T>;
+
+} // namespace
+
+result<any_filter> any_filter::create(std::string_view kind, const goal& wanted,
+                                      const filter_options& options) {
+    std::optional<result<any_filter>> out;
+    std::string names;
+    for_each_kind<atomic_words>([&]<class F>() {
+        names += (names.empty() ? "" : ", ") + std::string(F::kind_name);
+        if (F::kind_name != kind) return;
+        auto made = F::create(wanted, options);
+        if (made)
+            out.emplace(any_filter(std::move(*made)));
+        else
+            out.emplace(made.error());
+    });
+    if (out) return std::move(*out);
+    return failure{error_code::invalid_argument,
+                   "no kind is called \"" + std::string(kind) + "\"; there are " + names};
+}
+
+std::uint16_t any_filter::kind() const noexcept {
+    return visit([](const auto& f) { return plain<decltype(f)>::kind_id; });
+}
+std::string_view any_filter::kind_name() const noexcept {
+    return visit([](const auto& f) { return plain<decltype(f)>::kind_name; });
+}
+std::string any_filter::parameters() const {
+    return visit([](const auto& f) { return f.describe(); });
+}
+hash_spec any_filter::hash() const noexcept {
+    return visit([](const auto& f) { return hash_spec(f.hash()); });
+}
+std::uint64_t any_filter::size_bytes() const noexcept {
+    return visit([](const auto& f) { return f.size_bytes(); });
+}
+bool any_filter::writable() const noexcept {
+    return visit([](const auto& f) { return plain<decltype(f)>::words_type::writable; });
+}
+
+bool any_filter::may_contain(std::uint64_t hash) const noexcept {
+    return visit([&](const auto& f) { return f.may_contain(hash); });
+}
+std::size_t any_filter::may_contain(std::span<const std::uint64_t> hashes,
+                                    std::span<bool> answers) const noexcept {
+    return visit([&](const auto& f) { return f.may_contain(hashes, answers); });
+}
+
+result<bool> any_filter::add(std::uint64_t hash) {
+    return visit([&]<class F>(F& f) -> result<bool> {
+        if constexpr (incremental<F>) return f.add(hash);
+        return cannot<F>("add");
+    });
+}
+result<std::size_t> any_filter::add_batch(std::span<const std::uint64_t> hashes) {
+    return visit([&]<class F>(F& f) -> result<std::size_t> {
+        if constexpr (incremental<F>) return f.add_batch(hashes);
+        return cannot<F>("add");
+    });
+}
+result<bool> any_filter::test_and_add(std::uint64_t hash) {
+    return visit([&]<class F>(F& f) -> result<bool> {
+        if constexpr (incremental<F>) return f.test_and_add(hash);
+        return cannot<F>("add");
+    });
+}
+result<std::size_t> any_filter::test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) {
+    return visit([&]<class F>(F& f) -> result<std::size_t> {
+        if constexpr (incremental<F>) return f.test_and_add(hashes, answers);
+        return cannot<F>("add");
+    });
+}
+result<void> any_filter::add_all(std::span<const std::uint64_t> hashes, unsigned threads) {
+    return visit([&]<class F>(F& f) -> result<void> {
+        if constexpr (requires { f.add_all(hashes, threads); }) {
+            f.add_all(hashes, threads);
+            return {};
+        }
+        return cannot<F>("add");
+    });
+}
+result<void> any_filter::clear() {
+    return visit([&]<class F>(F& f) -> result<void> {
+        if constexpr (incremental<F>) {
+            f.clear();
+            return {};
+        }
+        return cannot<F>("clear");
+    });
+}
+
+result<double> any_filter::merge(const any_filter& other) {
+    return visit([&]<class F>(F& f) -> result<double> {
+        return other.visit([&]<class G>(const G& g) -> result<double> {
+            if constexpr (F::kind_id != G::kind_id) {
+                return failure{error_code::mismatch,
+                               "the filters differ in kind: " + std::string(F::kind_name) + " and " +
+                                   std::string(G::kind_name)};
+            } else if constexpr (requires { f.merge(g); }) {
+                return f.merge(g);
+            } else {
+                return cannot<F>("merge");
+            }
+        });
+    });
+}
+
+result<any_filter> any_filter::fold(std::uint64_t factor, const memory_options& memory) const {
+    return visit([&]<class F>(const F& f) -> result<any_filter> {
+        if constexpr (foldable<F>) {
+            auto out = f.template fold<atomic_words>(factor, memory);
+            if (!out) return out.error();
+            return any_filter(std::move(*out));
+        } else {
+            return cannot<F>("fold");
+        }
+    });
+}
+
+result<double> any_filter::fill_ratio() const {
+    return visit([]<class F>(const F& f) -> result<double> {
+        if constexpr (self_estimating<F>) return f.fill_ratio();
+        return cannot<F>("tell its fill");
+    });
+}
+result<double> any_filter::approximate_size() const {
+    return visit([]<class F>(const F& f) -> result<double> {
+        if constexpr (self_estimating<F>) return f.approximate_size();
+        return cannot<F>("estimate its keys");
+    });
+}
+result<double> any_filter::expected_fpr() const {
+    return visit([]<class F>(const F& f) -> result<double> {
+        if constexpr (self_estimating<F>) return f.expected_fpr();
+        return cannot<F>("tell its rate");
+    });
+}
+result<std::uint64_t> any_filter::capacity(double rate) const {
+    return visit([&]<class F>(const F& f) -> result<std::uint64_t> {
+        if constexpr (requires { f.capacity(rate); }) {
+            if (!(rate > 0) || !(rate < 1))
+                return failure{error_code::invalid_argument, "the rate must lie between 0 and 1"};
+            return f.capacity(rate);
+        }
+        return cannot<F>("tell its capacity");
+    });
+}
+
+detail::stored_form any_filter::stored() const {
+    return visit([](const auto& f) { return f.stored(); });
+}
+
+namespace {
+
+// make<F>() of the kind `id`, with the given words.
+template <class Words, class Make>
+result<any_filter> of_kind(std::uint16_t id, Make make) {
+    std::optional<result<any_filter>> out;
+    for_each_kind<Words>([&]<class F>() {
+        if (F::kind_id != id) return;
+        auto made = make.template operator()<F>();
+        if (made)
+            out.emplace(any_filter(std::move(*made)));
+        else
+            out.emplace(made.error());
+    });
+    return std::move(*out); // check_known() has found the kind
+}
+
+} // namespace
+
+result<any_filter> open(const std::string& path, access how, const memory_options& memory,
+                        verification checks) {
+    auto info = inspect(path);
+    if (!info) return info.error();
+    // Should a file of another kind take its place in between, the load below says mismatch and names both.
+    if (how == access::map)
+        return of_kind<const_words>(info->kind, [&]<class F>() -> result<F> {
+            if constexpr (detail::mappable<F>) return bouncer::map<F>(path, checks);
+            return cannot<F>("be mapped: load it");
+        });
+    return of_kind<atomic_words>(info->kind, [&]<class F>() { return load<F>(path, memory); });
+}
+
+result<any_filter> open(const byte_source& source, const memory_options& memory) {
+    if (!source) return failure{error_code::invalid_argument, "there is no source to open"};
+    // The header is read first to learn the kind, then read again from memory by the load of that kind.
+    detail::header_page header;
+    std::size_t have = 0;
+    while (have < header.size()) {
+        auto got = source(std::span(header).subspan(have));
+        if (!got) return got.error();
+        if (*got == 0) return failure{error_code::corrupt, "it ends within the header"};
+        if (*got > header.size() - have)
+            return failure{error_code::io, "the source says that it gave more bytes than it was asked for"};
+        have += *got;
+    }
+    auto info = detail::decode_header(header);
+    if (!info) return info.error();
+    if (auto ok = detail::check_known(*info); !ok) return ok.error();
+    std::size_t given = 0;
+    const byte_source again = [&](std::span<std::byte> into) -> result<std::size_t> {
+        if (given == header.size()) return source(into);
+        const std::size_t some = std::min(into.size(), header.size() - given);
+        std::copy_n(header.begin() + static_cast<std::ptrdiff_t>(given), some, into.begin());
+        given += some;
+        return some;
+    };
+    return of_kind<atomic_words>(info->kind, [&]<class F>() { return load<F>(again, memory); });
+}
+
+} // namespace bouncer

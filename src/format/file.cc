@@ -1,0 +1,295 @@
+#include "format/file.h"
+
+#include <bouncer/detail/bits.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+namespace bouncer::detail {
+
+failure io_failure(const std::string& what, const std::string& path, int error_number) {
+    return {error_code::io, "cannot " + what + " " + path + ": " +
+                                std::error_code(error_number, std::generic_category()).message()};
+}
+
+descriptor::~descriptor() {
+    close();
+}
+
+int descriptor::close() noexcept {
+    if (number_ < 0) return 0;
+    return ::close(std::exchange(number_, -1));
+}
+
+result<descriptor> open_regular(const std::string& path, bool writable) {
+    // O_NONBLOCK: to open a named pipe must not wait for its other end. No effect on regular files.
+    descriptor file(::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK));
+    if (!file) return io_failure("open", path, errno);
+    struct stat about = {};
+    if (::fstat(file.number(), &about) != 0) return io_failure("examine", path, errno);
+    if (S_ISDIR(about.st_mode)) return io_failure("open", path, EISDIR);
+    if (!S_ISREG(about.st_mode))
+        return failure{error_code::io, "cannot open " + path + ": not a regular file"};
+    return file;
+}
+
+result<std::uint64_t> size_of(const descriptor& file, const std::string& path) {
+    struct stat about = {};
+    if (::fstat(file.number(), &about) != 0) return io_failure("examine", path, errno);
+    return static_cast<std::uint64_t>(about.st_size);
+}
+
+result<std::size_t> read_some(const descriptor& file, const std::string& path, std::uint64_t offset,
+                              std::span<std::byte> into) {
+    std::size_t have = 0;
+    while (have < into.size()) {
+        const ssize_t got =
+            ::pread(file.number(), into.data() + have, into.size() - have, static_cast<off_t>(offset + have));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return io_failure("read", path, errno);
+        if (got == 0) break;
+        have += static_cast<std::size_t>(got);
+    }
+    return have;
+}
+
+result<void> write_all(const descriptor& file, const std::string& path, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t put = ::write(file.number(), bytes.data(), bytes.size());
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return io_failure("write", path, errno);
+        bytes = bytes.subspan(static_cast<std::size_t>(put));
+    }
+    return {};
+}
+
+result<void> write_all_at(const descriptor& file, const std::string& path, std::uint64_t offset,
+                          std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t put = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return io_failure("write", path, errno);
+        offset += static_cast<std::uint64_t>(put);
+        bytes = bytes.subspan(static_cast<std::size_t>(put));
+    }
+    return {};
+}
+
+result<void> make_durable(const descriptor& file, const std::string& path) {
+    while (::fsync(file.number()) != 0)
+        if (errno != EINTR) return io_failure("sync", path, errno);
+    return {};
+}
+
+namespace {
+
+struct ::flock whole_file(short type) noexcept {
+    struct ::flock out = {};
+    out.l_type = type;
+    out.l_whence = SEEK_SET;
+    return out;
+}
+
+} // namespace
+
+result<void> lock_shared_file(const descriptor& file, const std::string& path, bool alone) {
+    struct ::flock lock = whole_file(alone ? F_WRLCK : F_RDLCK);
+    if (::fcntl(file.number(), F_OFD_SETLK, &lock) == 0) return {};
+    if (errno != EAGAIN && errno != EACCES) return io_failure("lock", path, errno);
+    return failure{error_code::io, alone ? "cannot seal " + path + ": it is open elsewhere"
+                                         : "cannot open " + path + ": another process is sealing it"};
+}
+
+bool is_shared_now(const std::string& path) {
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct ::flock lock = whole_file(F_WRLCK);
+    return file && ::fcntl(file.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+namespace {
+
+struct path_parts {
+    std::string folder;
+    std::string name;
+};
+path_parts split(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return {".", path};
+    return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+constexpr std::string_view temporary_suffix = ".tmp";
+constexpr std::size_t random_digits = 16;
+// A name has at most 255 bytes, so a long one is cut. Files that share a beginning then share the prefix, and no more:
+// what is in use is locked.
+std::string temporary_prefix(const std::string& name) {
+    constexpr std::size_t most = 255 - 2 - random_digits - temporary_suffix.size();
+    std::string out = ".";
+    out.append(name, 0, most);
+    return out += '.';
+}
+
+std::string random_text() {
+    std::uint64_t bits = 0;
+    if (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits))
+        bits = mix64(static_cast<std::uint64_t>(std::time(nullptr)) ^ static_cast<std::uint64_t>(::getpid()));
+    std::string text;
+    for (std::size_t i = 0; i < random_digits; ++i, bits >>= 4) text.push_back("0123456789abcdef"[bits & 15]);
+    return text;
+}
+
+bool is_temporary_of(std::string_view entry, const std::string& name) {
+    const std::string prefix = temporary_prefix(name);
+    return entry.size() == prefix.size() + random_digits + temporary_suffix.size() &&
+           entry.substr(0, prefix.size()) == prefix &&
+           entry.substr(entry.size() - temporary_suffix.size()) == temporary_suffix;
+}
+
+bool lock_if_free(const descriptor& file) {
+    return ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+}
+// For a file of our own. Where there are no locks nobody can take it for abandoned either.
+bool lock_own(const descriptor& file) {
+    return lock_if_free(file) || errno == ENOLCK || errno == EOPNOTSUPP;
+}
+
+// What a killed process left: nobody holds its lock. A failure is no reason not to save.
+void remove_abandoned(const std::string& folder, const std::string& name) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
+    if (!entries) return;
+    while (const dirent* entry = ::readdir(entries.get())) {
+        if (!is_temporary_of(entry->d_name, name)) continue;
+        const std::string path = folder + "/" + entry->d_name;
+        const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+        if (file && lock_if_free(file)) ::unlink(path.c_str());
+    }
+}
+
+// There is no way to ask for it but to set it, for a moment and for all threads; /proc tells without that.
+mode_t current_umask() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("Umask:"))
+            return static_cast<mode_t>(std::strtoul(line.c_str() + 6, nullptr, 8));
+    return 022;
+}
+
+// Where a link leads, so that what it points to is replaced and not the link.
+result<std::string> behind_links(const std::string& path) {
+    struct stat about = {};
+    if (::lstat(path.c_str(), &about) != 0) return path;
+    if (!S_ISLNK(about.st_mode)) return path;
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+    if (!real) return io_failure("follow", path, errno);
+    return std::string(real.get());
+}
+
+} // namespace
+
+result<replacing_file> replacing_file::begin(const std::string& path, bool durable) {
+    auto target = behind_links(path);
+    if (!target) return target.error();
+    const auto [folder, name] = split(*target);
+    if (name.empty()) return io_failure("write", path, EISDIR);
+    struct stat old = {};
+    const bool exists = ::stat(target->c_str(), &old) == 0;
+    if (exists && S_ISDIR(old.st_mode)) return io_failure("write", path, EISDIR);
+    if (exists && !S_ISREG(old.st_mode))
+        return failure{error_code::io, "cannot replace " + path + ": not a regular file"};
+    if (exists && is_shared_now(*target))
+        return failure{error_code::io,
+                       "cannot replace " + path +
+                           ": a process has it open by open_shared, and its adds would be lost"};
+    remove_abandoned(folder, name);
+
+    replacing_file out(*target, folder, durable);
+    // Nobody else reads a half written file; at the end it has the mode of the old file, or what the umask leaves.
+    constexpr mode_t owner = 0600;
+#if defined(O_TMPFILE)
+    if (::access("/proc/self/fd", X_OK) == 0) // by which commit() gives it a name
+        out.file_ = descriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, owner));
+    if (out.file_ && !lock_own(out.file_)) return io_failure("lock", path, errno);
+#endif
+    for (int attempt = 0; !out.file_; ++attempt) {
+        const std::string temporary =
+            folder + "/" + temporary_prefix(name) + random_text() + std::string(temporary_suffix);
+        descriptor made(::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, owner));
+        if (!made && (errno != EEXIST || attempt > 100)) return io_failure("create a file for", path, errno);
+        if (!made) continue;
+        struct stat about = {};
+        // Another save may have taken it for abandoned before the lock was there: then once more.
+        if (lock_own(made) && ::fstat(made.number(), &about) == 0 && about.st_nlink > 0) {
+            out.file_ = std::move(made);
+            out.temporary_ = temporary;
+        } else {
+            const int error_number = errno;
+            ::unlink(temporary.c_str());
+            if (attempt > 100) return io_failure("lock a file for", path, error_number);
+        }
+    }
+    if (::fchmod(out.file_.number(), exists ? old.st_mode & 0777 : 0666 & ~current_umask()) != 0)
+        return io_failure("set the mode of a file for", path, errno);
+    return out;
+}
+
+replacing_file::~replacing_file() {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+result<void> replacing_file::write(std::span<const std::byte> bytes) {
+    if (auto ok = write_all(file_, target_, bytes); !ok) return ok.error();
+    written_ += bytes.size();
+#if defined(SYNC_FILE_RANGE_WRITE)
+    // The disk works while the next bytes are prepared, and the sync at the end finds little left. Only a hint: whether it
+    // failed the sync will tell.
+    constexpr std::uint64_t at_once = std::uint64_t{8} << 20;
+    if (durable_ && written_ - pushed_ >= at_once) {
+        (void)::sync_file_range(file_.number(), static_cast<off_t>(pushed_),
+                                static_cast<off_t>(written_ - pushed_), SYNC_FILE_RANGE_WRITE);
+        pushed_ = written_;
+    }
+#endif
+    return {};
+}
+
+result<void> replacing_file::commit() {
+    if (durable_) {
+        if (auto ok = make_durable(file_, target_); !ok) return ok.error();
+    }
+    if (temporary_.empty()) {
+        const std::string self = "/proc/self/fd/" + std::to_string(file_.number());
+        const auto [folder, name] = split(target_);
+        std::string given;
+        int error_number = EEXIST;
+        while (error_number == EEXIST) {
+            given = folder + "/" + temporary_prefix(name) + random_text() + std::string(temporary_suffix);
+            const bool linked =
+                ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, given.c_str(), AT_SYMLINK_FOLLOW) == 0;
+            error_number = linked ? 0 : errno;
+        }
+        if (error_number != 0) return io_failure("name", target_, error_number);
+        temporary_ = given;
+    }
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
+    temporary_.clear();
+    file_.close(); // what it could still report, the sync has
+    if (!durable_) return {};
+    const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder) return io_failure("open", folder_, errno);
+    return make_durable(folder, folder_);
+}
+
+} // namespace bouncer::detail

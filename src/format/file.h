@@ -1,0 +1,86 @@
+// Files as the format needs them: whole reads and writes, and a file that replaces another in one step.
+#pragma once
+
+#include <bouncer/result.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace bouncer::detail {
+
+failure io_failure(const std::string& what, const std::string& path, int error_number);
+
+class descriptor {
+  public:
+    explicit descriptor(int number = -1) noexcept : number_(number) {}
+    descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    descriptor& operator=(descriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~descriptor();
+
+    explicit operator bool() const noexcept { return number_ >= 0; }
+    int number() const noexcept { return number_; }
+    // Closes, and says whether that failed.
+    int close() noexcept;
+
+  private:
+    int number_;
+};
+
+// [any-thread] A regular file; a directory, a FIFO or a device is io, and nothing waits for its other end.
+result<descriptor> open_regular(const std::string& path, bool writable);
+result<std::uint64_t> size_of(const descriptor& file, const std::string& path);
+
+// [any-thread] All bytes, or as many as there are up to the end of the file (read); all or a failure (write).
+result<std::size_t> read_some(const descriptor& file, const std::string& path, std::uint64_t offset,
+                              std::span<std::byte> into);
+result<void> write_all(const descriptor& file, const std::string& path, std::span<const std::byte> bytes);
+result<void> write_all_at(const descriptor& file, const std::string& path, std::uint64_t offset,
+                          std::span<const std::byte> bytes);
+// [any-thread] Everything written is on the disk.
+result<void> make_durable(const descriptor& file, const std::string& path);
+
+// [any-thread] The lock that says that a process has a file open by open_shared; `alone`: that no other has. It dies with
+// its last descriptor. Not flock: to change one of those gives up the shared lock first, so a seal() that is refused would
+// leave the file without a lock, for another process to seal. io: held otherwise, or no locks here.
+result<void> lock_shared_file(const descriptor& file, const std::string& path, bool alone);
+// [any-thread] Whether some process holds it.
+bool is_shared_now(const std::string& path);
+
+// A file without a name beside `path`, which takes its place at commit(). Where the filesystem has no nameless files it
+// is ".NAME.RANDOM.tmp". A lock on it, which dies with the process, tells a temporary file that is still being written
+// from one that a killed process left behind; begin() removes the latter.
+class replacing_file {
+  public:
+    // `durable`: commit() will wait until all is on the disk, so writing there begins at once.
+    static result<replacing_file> begin(const std::string& path, bool durable);
+    replacing_file(replacing_file&& other) noexcept
+        : target_(std::move(other.target_)), folder_(std::move(other.folder_)),
+          temporary_(std::exchange(other.temporary_, {})), file_(std::move(other.file_)),
+          written_(other.written_), pushed_(other.pushed_), durable_(other.durable_) {}
+    replacing_file& operator=(replacing_file&&) = delete;
+    // Without commit() nothing stays.
+    ~replacing_file();
+
+    result<void> write(std::span<const std::byte> bytes);
+    result<void> commit();
+
+  private:
+    replacing_file(std::string target, std::string folder, bool durable) noexcept
+        : target_(std::move(target)), folder_(std::move(folder)), durable_(durable) {}
+
+    std::string target_;
+    std::string folder_;
+    std::string temporary_; // empty while it has no name
+    descriptor file_;
+    std::uint64_t written_ = 0;
+    std::uint64_t pushed_ = 0; // of these, handed to the disk
+    bool durable_;
+};
+
+} // namespace bouncer::detail

@@ -1,0 +1,56 @@
+#include "format/kinds.h"
+
+#include <bouncer/all_filters.h>
+
+#include <string>
+#include <vector>
+
+namespace bouncer::detail {
+
+namespace {
+
+template <class F>
+kind_entry entry_of() {
+    kind_entry out{.id = F::kind_id,
+                   .layout_version = F::layout_version,
+                   .name = F::kind_name,
+                   .words = F::stored_words,
+                   .check_hash = F::check_stored_hash,
+                   .union_is_or = F::union_is_or,
+                   .folded = nullptr,
+                   .shape = nullptr};
+    if constexpr (foldable<F>) {
+        out.folded = [](std::span<const std::uint64_t> fields, std::uint64_t factor) {
+            return F::folded_fields(fields, factor);
+        };
+        out.shape = [](std::span<const std::uint64_t> fields) { return F::shape_of_fields(fields); };
+    }
+    return out;
+}
+
+const std::vector<kind_entry>& entries() {
+    static const std::vector<kind_entry> all = [] {
+        std::vector<kind_entry> out;
+        for_each_kind<plain_words>([&]<class F>() { out.push_back(entry_of<F>()); });
+        return out;
+    }();
+    return all;
+}
+
+} // namespace
+
+const kind_entry* find_kind(std::uint16_t id) {
+    for (const kind_entry& each : entries())
+        if (each.id == id) return &each;
+    return nullptr;
+}
+
+failure unknown_kind(const snapshot_info& info) {
+    std::string known;
+    for (const kind_entry& each : entries())
+        known += (known.empty() ? "" : ", ") + std::to_string(each.id) + " " + std::string(each.name);
+    return {error_code::unknown_version,
+            "kind " + std::to_string(info.kind) + "; this library knows " + known};
+}
+
+} // namespace bouncer::detail

@@ -1,0 +1,38 @@
+// What the format knows of each kind, from the one list; and parts that its files share.
+#pragma once
+
+#include <bouncer/math.h>
+#include <bouncer/snapshot.h>
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace bouncer::detail {
+
+struct kind_entry {
+    std::uint16_t id;
+    std::uint16_t layout_version;
+    std::string_view name;
+    result<std::uint64_t> (*words)(std::span<const std::uint64_t> fields);
+    result<void> (*check_hash)(const hash_spec& spec); // whether the kind takes it
+    bool union_is_or;                                  // the union of two is the OR of their words
+    // The fields after a fold by `factor`; null: no such thing. And the layout that says where bits go.
+    result<std::vector<std::uint64_t>> (*folded)(std::span<const std::uint64_t> fields, std::uint64_t factor);
+    math::geometry (*shape)(std::span<const std::uint64_t> fields);
+};
+
+// [any-thread] Null for an id that is not in the list.
+const kind_entry* find_kind(std::uint16_t id);
+// [any-thread] unknown_version: names the id, and the kinds that there are.
+failure unknown_kind(const snapshot_info& info);
+// [any-thread] Kind, layout, hash, fields and payload size are what this library knows.
+result<void> check_known(const snapshot_info& info);
+
+result<void> check_options(const save_options& options);
+void take_options(snapshot_info& info, const save_options& options);
+// [any-thread] write(sink) into a file that then replaces `path`.
+result<void> write_file(const std::string& path, bool durable,
+                        const std::function<result<void>(const byte_sink&)>& write);
+
+} // namespace bouncer::detail

@@ -1,0 +1,186 @@
+// any_filter does what the kind behind it does, or says why it cannot.
+#include "snapshot/files.h"
+#include "snapshot/sizes.h"
+#include "snapshot/streams.h"
+#include "support/failures.h"
+
+#include <bouncer/any_filter.h>
+
+namespace bouncer::test {
+namespace {
+
+template <class F>
+class any_filter_of : public ::testing::Test {
+  protected:
+    scratch_folder folder_;
+    std::string path_ = folder_ / "filter";
+    goal goal_{.keys = 200'000, .false_positive_rate = 0.01};
+    std::vector<std::uint64_t> hashes_ = random_hashes(2'000, 1);
+};
+using atomic_forms = all_filters<atomic_words>::apply<::testing::Types>;
+TYPED_TEST_SUITE(any_filter_of, atomic_forms, kind_names);
+
+TYPED_TEST(any_filter_of, is_created_by_name_and_answers_as_its_kind) {
+    auto any = any_filter::create(TypeParam::kind_name, this->goal_).value();
+    auto typed = TypeParam::create(this->goal_).value();
+    EXPECT_EQ(any.kind(), TypeParam::kind_id);
+    EXPECT_EQ(any.kind_name(), TypeParam::kind_name);
+    EXPECT_EQ(any.parameters(), typed.describe());
+    EXPECT_EQ(any.hash(), typed.hash());
+    EXPECT_EQ(any.size_bytes(), typed.size_bytes());
+    EXPECT_TRUE(any.writable());
+
+    const std::span<const std::uint64_t> all(this->hashes_);
+    EXPECT_EQ(any.add(all[0]).value(), typed.add(all[0]));
+    EXPECT_EQ(any.add(all[0]).value(), false);
+    EXPECT_EQ(any.add_batch(all.first(500)).value(), typed.add_batch(all.first(500)));
+    EXPECT_EQ(any.test_and_add(all[500]).value(), typed.test_and_add(all[500]));
+    EXPECT_EQ(any.test_and_add(all[500]).value(), true);
+    answers a(500);
+    answers b(500);
+    EXPECT_EQ(any.test_and_add(all.subspan(501, 500), a.span()).value(),
+              typed.test_and_add(all.subspan(501, 500), b.span()));
+    for (std::size_t i = 0; i < 500; ++i) ASSERT_EQ(a[i], b[i]);
+    any.add_all(all, 2).value();
+    typed.add_all(all, 2);
+
+    const auto asked = random_hashes(20'000, 2);
+    answers of_any(asked.size());
+    answers of_typed(asked.size());
+    EXPECT_EQ(any.may_contain(asked, of_any.span()), typed.may_contain(asked, of_typed.span()));
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        ASSERT_EQ(of_any[i], of_typed[i]);
+        ASSERT_EQ(any.may_contain(asked[i]), of_typed[i]);
+    }
+    EXPECT_EQ(any.fill_ratio().value(), typed.fill_ratio());
+    EXPECT_EQ(any.approximate_size().value(), typed.approximate_size());
+    EXPECT_EQ(any.expected_fpr().value(), typed.expected_fpr());
+    EXPECT_EQ(any.capacity(0.001).value(), typed.capacity(0.001));
+    for (const double rate : {0.0, 1.0, -1.0, 2.0})
+        EXPECT_TRUE(fails_with(any.capacity(rate), error_code::invalid_argument, "rate"));
+    any.visit([&]<class G>(const G& held) {
+        if constexpr (G::kind_id == TypeParam::kind_id) {
+            EXPECT_TRUE(held == typed);
+        } else {
+            ADD_FAILURE() << "holds another kind";
+        }
+    });
+
+    const auto folded = any.fold(2).value();
+    EXPECT_EQ(folded.size_bytes() * 2, any.size_bytes());
+    EXPECT_EQ(folded.fill_ratio().value(), typed.fold(2).value().fill_ratio());
+    EXPECT_TRUE(fails_with(any.fold(0), error_code::invalid_argument));
+    any.clear().value();
+    EXPECT_EQ(any.fill_ratio().value(), 0.0);
+}
+
+TYPED_TEST(any_filter_of, merges_its_own_kind_only) {
+    auto left = any_filter::create(TypeParam::kind_name, this->goal_).value();
+    auto right = any_filter::create(TypeParam::kind_name, this->goal_).value();
+    auto both = any_filter::create(TypeParam::kind_name, this->goal_).value();
+    left.add_batch(std::span(this->hashes_).first(1'000)).value();
+    right.add_batch(std::span(this->hashes_).last(1'000)).value();
+    both.add_batch(this->hashes_).value();
+    EXPECT_EQ(left.merge(right).value(), both.expected_fpr().value());
+    EXPECT_EQ(left.fill_ratio().value(), both.fill_ratio().value());
+    for_each_kind<atomic_words>([&]<class G>() {
+        if (G::kind_id == TypeParam::kind_id) return;
+        const auto other = any_filter::create(G::kind_name, this->goal_).value();
+        EXPECT_TRUE(fails_with(left.merge(other), error_code::mismatch, TypeParam::kind_name, G::kind_name));
+    });
+    const auto smaller =
+        any_filter::create(TypeParam::kind_name, {.keys = 1'000, .false_positive_rate = 0.01}).value();
+    EXPECT_TRUE(fails_with(left.merge(smaller), error_code::mismatch));
+}
+
+TYPED_TEST(any_filter_of, goes_through_a_file_and_a_stream) {
+    auto any = any_filter::create(TypeParam::kind_name, this->goal_).value();
+    any.add_batch(this->hashes_).value();
+    save(any, this->path_, {.durable = false}).value();
+    const auto typed = load<TypeParam>(this->path_).value();
+    EXPECT_EQ(typed.fill_ratio(), any.fill_ratio().value());
+    std::vector<std::byte> bytes;
+    save(any, into(bytes)).value();
+
+    std::vector<any_filter> forms;
+    forms.push_back(open(this->path_).value());
+    forms.push_back(open(this->path_, access::map).value());
+    forms.push_back(open(this->path_, access::map, {}, verification::lazy).value());
+    for (const std::size_t piece : {1u, 1000u, 5000u, 1u << 30})
+        forms.push_back(open(out_of(bytes, piece)).value());
+    for (const any_filter& each : forms) {
+        EXPECT_EQ(each.kind(), TypeParam::kind_id);
+        each.visit([&]<class G>(const G& held) {
+            if constexpr (G::kind_id == TypeParam::kind_id) {
+                EXPECT_TRUE(held == typed);
+            } else {
+                ADD_FAILURE() << "holds another kind";
+            }
+        });
+    }
+}
+
+TYPED_TEST(any_filter_of, mapped_can_be_asked_but_not_changed) {
+    auto source = any_filter::create(TypeParam::kind_name, this->goal_).value();
+    source.add_batch(this->hashes_).value();
+    save(source, this->path_, {.durable = false}).value();
+    auto any = open(this->path_, access::map).value();
+    EXPECT_FALSE(any.writable());
+    EXPECT_EQ(any.size_bytes(), source.size_bytes());
+    EXPECT_EQ(any.fill_ratio().value(), source.fill_ratio().value());
+    EXPECT_EQ(any.approximate_size().value(), source.approximate_size().value());
+    EXPECT_EQ(any.expected_fpr().value(), source.expected_fpr().value());
+    EXPECT_EQ(any.capacity(0.01).value(), source.capacity(0.01).value());
+
+    const std::uint64_t fresh = random_hash(5, 5);
+    answers a(1);
+    const std::span<const std::uint64_t> one(&fresh, 1);
+    const auto is_refused = [](const auto& got) {
+        return fails_with(got, error_code::unsupported, "read-only", "access::load");
+    };
+    EXPECT_TRUE(is_refused(any.add(fresh)));
+    EXPECT_TRUE(is_refused(any.add_batch(one)));
+    EXPECT_TRUE(is_refused(any.test_and_add(fresh)));
+    EXPECT_TRUE(is_refused(any.test_and_add(one, a.span())));
+    EXPECT_TRUE(is_refused(any.add_all(one)));
+    EXPECT_TRUE(is_refused(any.clear()));
+    EXPECT_TRUE(is_refused(any.merge(source)));
+    EXPECT_EQ(any.fill_ratio().value(), source.fill_ratio().value());
+
+    // It is a source of a merge, and of a fold that can be changed.
+    auto target = any_filter::create(TypeParam::kind_name, this->goal_).value();
+    EXPECT_TRUE(target.merge(any).has_value());
+    EXPECT_EQ(target.fill_ratio().value(), source.fill_ratio().value());
+    auto folded = any.fold(2).value();
+    EXPECT_TRUE(folded.writable());
+    EXPECT_TRUE(folded.add(fresh).has_value());
+}
+
+TEST(any_filter, of_an_unknown_name_lists_the_kinds) {
+    const auto refused = any_filter::create("cuckoo_clock", {.keys = 10, .false_positive_rate = 0.1});
+    EXPECT_TRUE(fails_with(refused, error_code::invalid_argument, "cuckoo_clock"));
+    for (const kind_info& each : all_kinds)
+        EXPECT_TRUE(fails_with(refused, error_code::invalid_argument, each.name));
+    EXPECT_TRUE(fails_with(any_filter::create("", {.keys = 10, .false_positive_rate = 0.1}),
+                           error_code::invalid_argument));
+}
+
+TEST(any_filter, hands_on_why_a_goal_is_refused) {
+    EXPECT_TRUE(fails_with(any_filter::create("bloom", {.keys = 10, .false_positive_rate = 2.0}),
+                           error_code::invalid_argument, "2"));
+    EXPECT_FALSE(any_filter::create("bloom", {.keys = ~std::uint64_t{0}, .false_positive_rate = 1e-9}));
+}
+
+TEST(any_filter, keeps_the_hash_it_was_created_with) {
+    const scratch_folder folder;
+    const hash_spec spec = spec_of(murmur3{5});
+    const auto any =
+        any_filter::create("bloom", {.keys = 10, .false_positive_rate = 0.1}, {.hash = spec}).value();
+    EXPECT_EQ(any.hash(), spec);
+    save(any, folder / "f").value();
+    EXPECT_EQ(open(folder / "f").value().hash(), spec);
+    EXPECT_EQ(open(folder / "f", access::map).value().hash(), spec);
+}
+
+} // namespace
+} // namespace bouncer::test
