@@ -12,6 +12,7 @@
 //   maybe           those of them that are answered "maybe"
 // For a new kind write a file with kind, size, k, form, keys and asked; the rest follows from
 //   BOUNCER_WRITE_GOLDEN=tests/golden golden_tests --gtest_filter='make_golden*'
+// which also saves the filter as a snapshot beside it, NAME.bnc: golden_snapshot.h.
 #pragma once
 
 #include "support/kinds.h"

@@ -1,0 +1,42 @@
+// Makes the golden snapshots, and compares them with the files; with BOUNCER_WRITE_GOLDEN=<folder> it writes them there.
+#include "golden/golden_snapshot.h"
+
+#include "format/compression.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace bouncer::test {
+namespace {
+
+// Another zstd may compress otherwise; header and footer tell that the chunks are the same.
+void expect_same_but_for_zstd(const bytes& made, const bytes& kept) {
+    ASSERT_GE(kept.size(), detail::header_bytes);
+    EXPECT_EQ(header_of(made), header_of(kept));
+    const auto footer = static_cast<std::ptrdiff_t>(
+        detail::footer_bytes(detail::decode_header(header_of(kept)).value().payload_bytes));
+    EXPECT_TRUE(std::equal(made.end() - footer, made.end(), kept.end() - footer, kept.end()));
+}
+
+TEST(make_golden, gives_the_snapshots) {
+    const char* const folder = std::getenv("BOUNCER_WRITE_GOLDEN");
+    for (const golden_snapshot& each : golden_snapshots()) {
+        SCOPED_TRACE(each.name);
+        if (each.compressed && !detail::check_compression()) continue; // built without zstd
+        const bool known = with_kind_of(each.text, [&]<class F>() {
+            const bytes made = each.file_bytes<F>();
+            if (folder != nullptr) return write_bytes(std::filesystem::path(folder) / each.name, made);
+            const bytes kept = bytes_of(text_of(each.path()));
+            if (each.compressed) {
+                expect_same_but_for_zstd(made, kept);
+            } else {
+                EXPECT_TRUE(made == kept);
+            }
+        });
+        EXPECT_TRUE(known) << "no kind of this name";
+    }
+}
+
+} // namespace
+} // namespace bouncer::test
