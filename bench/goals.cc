@@ -64,11 +64,8 @@ variant beside(const json& of, const json& against) {
     return variant_in(merged);
 }
 
-goal goal_in(const json& of) {
+void measured_in(const json& of, goal& out) {
     only(of, {"id", "title", "of", "against", "measure", "at_least", "at_most", "full", "scaled_by_limit"});
-    goal out;
-    out.id = of.at("id").get<std::string>();
-    out.title = of.at("title").get<std::string>();
     out.of = variant_in(of.at("of"));
     out.measure = measure_in(of.value("measure", "speed"));
     if (of.contains("against")) {
@@ -80,6 +77,18 @@ goal goal_in(const json& of) {
     const bool pair = out.measure == measure_of::speed || out.measure == measure_of::cost ||
                       out.measure == measure_of::difference;
     if (pair != (out.against_limit || out.against)) throw bad_request("measure and against do not fit");
+}
+
+goal goal_in(const json& of) {
+    goal out;
+    out.id = of.at("id").get<std::string>();
+    out.title = of.at("title").get<std::string>();
+    if (of.contains("figure")) {
+        only(of, {"id", "title", "figure", "at_least", "at_most", "full"});
+        out.figure = of.at("figure").get<std::string>();
+    } else {
+        measured_in(of, out);
+    }
     out.at_least = of.contains("at_least");
     if (out.at_least == of.contains("at_most")) throw bad_request("needs at_least or at_most");
     out.bound = of.at(out.at_least ? "at_least" : "at_most").get<double>();

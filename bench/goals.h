@@ -21,6 +21,7 @@ enum class measure_of : std::uint8_t {
 struct goal {
     std::string id;
     std::string title;
+    std::string figure; // of figures.h; then `of` and `against` mean nothing
     variant of;
     std::optional<variant> against;
     bool against_limit = false;

@@ -1,6 +1,7 @@
 // bouncer_bench. Exit codes: 0 all ok; 1 a goal short; 3 a measured rate out of bounds; 4 a goal unmeasured; 2 anything
 // else. Where several apply: 3, then 1, then 4.
 #include "all_rows.h"
+#include "figures.h"
 #include "goals.h"
 #include "machine.h"
 #include "measure.h"
@@ -52,7 +53,7 @@ std::vector<std::vector<variant>> split(const std::vector<variant>& rows) {
     return groups;
 }
 
-bool tutorial_wanted(const options& chosen, std::string_view name) {
+bool wanted_row(const options& chosen, std::string_view name) {
     return !chosen.rows || std::regex_search(name.begin(), name.end(), *chosen.rows);
 }
 
@@ -78,12 +79,15 @@ void measure_rows(const std::vector<plugin>& plugins, const options& chosen, rep
         }
         pools.forget();
     }
+    const auto figures =
+        measure_figures(chosen, [&](std::string_view name) { return wanted_row(chosen, name); });
+    for (const row& made : figures.rows) keep(made);
     tutorial_options tutorial;
     tutorial.threads = chosen.threads;
     tutorial.repeat = std::min(chosen.repeat, tutorial.repeat);
     tutorial.keys = std::min(tutorial.keys, *std::max_element(chosen.keys.begin(), chosen.keys.end()));
     tutorial.max_bytes = chosen.huge ? std::uint64_t{10} << 30 : chosen.max_bytes;
-    tutorial.wanted = [&](std::string_view name) { return tutorial_wanted(chosen, name); };
+    tutorial.wanted = [&](std::string_view name) { return wanted_row(chosen, name); };
     for (const row& made : tutorial_rows(tutorial)) keep(made);
 }
 

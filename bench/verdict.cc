@@ -1,5 +1,6 @@
 #include "verdict.h"
 
+#include "figures.h"
 #include "measure.h"
 #include "options.h"
 #include "statistics.h"
@@ -60,7 +61,8 @@ class court {
     std::map<group_key, std::vector<variant>> wanted_;
     std::map<group_key, std::deque<measured>> results_;
     std::map<std::string, std::string> void_peers_; // name: why
-    double limit_now_ = 0;                          // ns at 1M keys
+    figure_set figures_;
+    double limit_now_ = 0; // ns at 1M keys
 };
 
 // The limit at 1M keys scales the goals in ns.
@@ -73,7 +75,7 @@ void court::plan() {
     };
     bool scaled = false;
     for (const goal& one : goals_.goals) {
-        if (!asked(one)) continue;
+        if (!asked(one) || !one.figure.empty()) continue;
         want(one.of);
         if (one.against) want(*one.against);
         scaled = scaled || one.scaled_by_limit;
@@ -139,6 +141,17 @@ std::string court::why_not(const variant& what) const {
 judgement court::judge_one(const goal& one) const {
     judgement out;
     out.asked = one.bound;
+    if (!one.figure.empty()) {
+        const auto found = figures_.values.find(one.figure);
+        if (found == figures_.values.end()) {
+            out.note = figures_.note.empty() ? "unmeasured: no figure called " + one.figure : figures_.note;
+            return out;
+        }
+        out.value = found->second;
+        const bool met = one.at_least ? out.value.median >= out.asked : out.value.median <= out.asked;
+        out.state = met ? judgement::state::ok : judgement::state::short_of;
+        return out;
+    }
     out.note = why_not(one.of);
     if (out.note.empty() && one.against) out.note = why_not(*one.against);
     if (one.scaled_by_limit) {
@@ -196,8 +209,20 @@ judgement court::judge_one(const goal& one) const {
 verdict_result court::run(nlohmann::json& json) {
     verdict_result out;
     plan();
-    if (wanted_.empty()) throw bad_request("no goal has such an id");
+    const auto wanted = [&](std::string_view name) {
+        return std::any_of(goals_.goals.begin(), goals_.goals.end(),
+                           [&](const goal& one) { return one.figure == name && asked(one); });
+    };
+    const bool figures_asked = std::any_of(goals_.goals.begin(), goals_.goals.end(), [&](const goal& one) {
+        return !one.figure.empty() && asked(one);
+    });
+    if (wanted_.empty() && !figures_asked) throw bad_request("no goal has such an id");
     measure(out);
+    if (figures_asked) {
+        std::fprintf(stderr, "measuring figures\n");
+        figures_ = measure_figures(chosen_, wanted);
+        out.rows.insert(out.rows.end(), figures_.rows.begin(), figures_.rows.end());
+    }
     if (const auto group = results_.find({limit_probe.keys, limit_probe.fpr}); group != results_.end())
         for (const measured& one : group->second)
             if (one.what == limit_probe && !one.limit_rounds.empty()) limit_now_ = least_of(one.limit_rounds);

@@ -2,6 +2,7 @@
 # Tests the code in a Markdown file. Every ```cpp block is a complete program: it must compile under the project's
 # warnings and exit 0. Every ```sh block must name only scripts, presets and programs that exist. The sh blocks are
 # not run: scripts/test inside scripts/test would not end.
+# BOUNCER_LINK: what LIBRARY itself must be linked with, where it has zstd.
 # Usage: run_blocks.sh FILE.md SOURCE_FOLDER LIBRARY COMPILER [FLAG...] | run_blocks.sh --self-check (same but FILE.md)
 set -euo pipefail
 
@@ -35,6 +36,7 @@ check_sh() { # block, source folder
 
 run_file() { # markdown file, source folder, library, compiler, flags...
     local file=$1 source_dir=$2 library=$3 work block line program blocks=0 bad=0
+    local link=(-pthread -ldl ${BOUNCER_LINK:+"$BOUNCER_LINK"})
     shift 3
     work=$(mktemp -d)
     extract "$file" "$work" || bad=1
@@ -49,7 +51,7 @@ run_file() { # markdown file, source folder, library, compiler, flags...
         fi
         program=$work/program_$line/program # in a folder of its own, where it may write files
         mkdir "${program%/*}"
-        if ! "$@" "$block" "$library" -pthread -ldl -o "$program"; then
+        if ! "$@" "$block" "$library" "${link[@]}" -o "$program"; then
             echo "$file:$line: this program does not compile"
             bad=1
         elif ! (cd "${program%/*}" && timeout 120 ./program >output 2>&1); then
@@ -93,6 +95,6 @@ int main() { return bouncer::result<int>(7).has_value() ? 0 : 1; }' "a good prog
 
 case ${1:-} in
 --self-check) shift && self_check "$@" ;;
-"" | --help) sed -n '2,5p' "$0" ;;
+"" | --help) sed -n '2,6p' "$0" ;;
 *) run_file "$@" ;;
 esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the library and builds the three-line consumer outside the tree with find_package (static and shared),
-# add_subdirectory and pkg-config, and runs each.
+# add_subdirectory and pkg-config, and a C program with pkg-config; runs each.
 # Usage: install.sh SOURCE_FOLDER BUILD_FOLDER C++_COMPILER
 set -euo pipefail
 source_dir=$1 build_dir=$2 cxx=$3
@@ -36,4 +36,10 @@ read -ra flags < <(pkg-config --cflags --libs bouncer)
 # The shared library was meant, and found.
 readelf -d "$work/plain" | grep -q 'NEEDED.*libbouncer\.so\.'
 
-echo "-- all four consumers ran"
+echo "-- pkg-config, C"
+read -ra flags < <(pkg-config --cflags --libs bouncer_c)
+"${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror "$work/consumer/main.c" "${flags[@]}" -Wl,-rpath,"$libdir" -o "$work/c"
+"$work/c"
+readelf -d "$work/c" | grep -q 'NEEDED.*libbouncer_c\.so\.0'
+
+echo "-- all five consumers ran"

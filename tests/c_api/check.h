@@ -1,0 +1,61 @@
+/* Checks for the C programs: a failed one prints what was expected and ends the program. */
+#ifndef BOUNCER_TESTS_C_API_CHECK_H
+#define BOUNCER_TESTS_C_API_CHECK_H
+
+#include <bouncer/bouncer.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: not so: %s (last error: %s)\n", __FILE__, __LINE__, #condition,          \
+                    bouncer_last_error());                                                                   \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+#define CHECK_OK(call) CHECK_CODE(BOUNCER_OK, call)
+
+/* The call returns this code. */
+#define CHECK_CODE(expected, call)                                                                           \
+    do {                                                                                                     \
+        const int got_code = (call);                                                                         \
+        if (got_code != (int)(expected)) {                                                                   \
+            fprintf(stderr, "%s:%d: %s gave %s instead of %s (last error: %s)\n", __FILE__, __LINE__, #call, \
+                    bouncer_error_name(got_code), bouncer_error_name((int)(expected)),                       \
+                    bouncer_last_error());                                                                   \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+/* The call is refused with this code, and the message has this text in it. */
+#define CHECK_REFUSED(expected, text, call)                                                                  \
+    do {                                                                                                     \
+        CHECK_CODE(expected, call);                                                                          \
+        CHECK(strstr(bouncer_last_error(), text) != NULL);                                                   \
+    } while (0)
+
+/* A filter for 10000 keys at 1 %. */
+static inline bouncer_filter* make_filter(const char* kind, const char* hash, const void* secret_key) {
+    bouncer_options options = BOUNCER_OPTIONS_INIT;
+    bouncer_filter* filter = NULL;
+    options.keys = 10000;
+    options.false_positive_rate = 0.01;
+    options.hash = hash;
+    options.secret_key = secret_key;
+    CHECK_OK(bouncer_create(kind, &options, &filter));
+    return filter;
+}
+
+/* What bouncer_contains says of a text. */
+static inline int has(const bouncer_filter* filter, const char* text) {
+    uint8_t answer = 7;
+    CHECK_OK(bouncer_contains(filter, text, strlen(text), &answer));
+    CHECK(answer == 0 || answer == 1);
+    return answer;
+}
+
+#endif

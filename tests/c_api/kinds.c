@@ -1,0 +1,197 @@
+/* Every function on every kind, as far as one process and right arguments go. */
+#include "check.h"
+
+enum { key_count = 3000 };
+
+static char texts[2 * key_count][16];
+static bouncer_key keys[2 * key_count];
+static uint64_t hashes[2 * key_count];
+static uint8_t answers[2 * key_count];
+
+static void make_keys(const bouncer_filter* filter) {
+    size_t i;
+    for (i = 0; i < 2 * key_count; ++i) {
+        keys[i].size = (size_t)snprintf(texts[i], sizeof texts[i], "key %u", (unsigned)i);
+        keys[i].data = texts[i];
+        CHECK_OK(bouncer_hash_key(filter, keys[i].data, keys[i].size, &hashes[i]));
+    }
+}
+
+static size_t ones(size_t first, size_t count) {
+    size_t i, sum = 0;
+    for (i = first; i < first + count; ++i) {
+        CHECK(answers[i] <= 1);
+        sum += answers[i];
+    }
+    return sum;
+}
+
+static void single_keys(bouncer_filter* filter) {
+    uint8_t answer = 7;
+    CHECK(!has(filter, "alice"));
+    CHECK_OK(bouncer_add(filter, "alice", 5));
+    CHECK(has(filter, "alice"));
+    CHECK(!has(filter, "bob"));
+
+    CHECK_OK(bouncer_test_and_add(filter, "carol", 5, &answer));
+    CHECK(answer == 0);
+    CHECK_OK(bouncer_test_and_add(filter, "carol", 5, &answer));
+    CHECK(answer == 1);
+
+    /* The empty key is a key. */
+    CHECK_OK(bouncer_contains(filter, NULL, 0, &answer));
+    CHECK(answer == 0);
+    CHECK_OK(bouncer_add(filter, NULL, 0));
+    CHECK_OK(bouncer_contains(filter, "", 0, &answer));
+    CHECK(answer == 1);
+}
+
+static void single_hashes(bouncer_filter* filter) {
+    uint64_t hash = 0;
+    uint8_t answer = 7;
+    CHECK_OK(bouncer_hash_key(filter, "dave", 4, &hash));
+    CHECK_OK(bouncer_contains_hash(filter, hash, &answer));
+    CHECK(answer == 0);
+    CHECK_OK(bouncer_add_hash(filter, hash));
+    CHECK_OK(bouncer_contains_hash(filter, hash, &answer));
+    CHECK(answer == 1);
+    CHECK(has(filter, "dave"));
+    CHECK_OK(bouncer_test_and_add_hash(filter, hash, &answer));
+    CHECK(answer == 1);
+    CHECK_OK(bouncer_hash_key(filter, "erin", 4, &hash));
+    CHECK_OK(bouncer_test_and_add_hash(filter, hash, &answer));
+    CHECK(answer == 0);
+    CHECK(has(filter, "erin"));
+}
+
+/* More keys than one chunk of the library's, and not a multiple of it. */
+static void batches(bouncer_filter* filter) {
+    make_keys(filter);
+    CHECK_OK(bouncer_add_batch(filter, NULL, 0));
+    CHECK_OK(bouncer_add_batch(filter, keys, key_count));
+    CHECK_OK(bouncer_contains_batch(filter, keys, 2 * key_count, answers));
+    CHECK(ones(0, key_count) == key_count);
+    CHECK(ones(key_count, key_count) < key_count / 20);
+    CHECK_OK(bouncer_contains_hashes(filter, hashes, key_count, answers));
+    CHECK(ones(0, key_count) == key_count);
+
+    CHECK_OK(bouncer_clear(filter));
+    CHECK_OK(bouncer_contains_hashes(filter, hashes, 2 * key_count, answers));
+    CHECK(ones(0, 2 * key_count) == 0);
+
+    CHECK_OK(bouncer_add_hashes(filter, hashes, key_count));
+    CHECK_OK(bouncer_test_and_add_batch(filter, keys, 2 * key_count, answers));
+    CHECK(ones(0, key_count) == key_count);
+    CHECK(ones(key_count, key_count) < key_count / 20);
+    CHECK_OK(bouncer_test_and_add_hashes(filter, hashes, 2 * key_count, answers));
+    CHECK(ones(0, 2 * key_count) == 2 * key_count);
+}
+
+static void stats(const bouncer_filter* filter, const char* kind, const char* hash) {
+    bouncer_stats told = BOUNCER_STATS_INIT;
+    CHECK_OK(bouncer_get_stats(filter, &told));
+    CHECK(strcmp(told.kind, kind) == 0);
+    CHECK(strcmp(told.hash, hash) == 0);
+    CHECK(told.writable == 1);
+    CHECK(told.size == sizeof told);
+    CHECK(told.bits > 8 * 10000 && told.bits <= 8 * told.size_bytes);
+    CHECK(told.fill_ratio > 0.1 && told.fill_ratio < 0.6);
+    CHECK(told.keys_estimated > 0.9 * 2 * key_count && told.keys_estimated < 1.1 * 2 * key_count);
+    CHECK(told.fpr_expected > 0 && told.fpr_expected < 0.01);
+}
+
+static void merges(const char* kind) {
+    bouncer_filter* a = make_filter(kind, NULL, NULL);
+    bouncer_filter* b = make_filter(kind, NULL, NULL);
+    bouncer_filter* c = NULL;
+    bouncer_options smaller = BOUNCER_OPTIONS_INIT;
+    CHECK_OK(bouncer_add(a, "alice", 5));
+    CHECK_OK(bouncer_add(b, "bob", 3));
+    CHECK_OK(bouncer_merge(a, b));
+    CHECK(has(a, "alice") && has(a, "bob") && !has(b, "alice"));
+    CHECK_OK(bouncer_merge(a, a));
+
+    smaller.keys = 500;
+    smaller.false_positive_rate = 0.01;
+    CHECK_OK(bouncer_create(kind, &smaller, &c));
+    CHECK_REFUSED(BOUNCER_MISMATCH, "parameters", bouncer_merge(a, c));
+    bouncer_destroy(a);
+    bouncer_destroy(b);
+    bouncer_destroy(c);
+}
+
+/* By the least factor that divides, whatever the kind made of 64 KiB. */
+static void folds(const char* kind) {
+    bouncer_options options = BOUNCER_OPTIONS_INIT;
+    bouncer_stats large = BOUNCER_STATS_INIT, small = BOUNCER_STATS_INIT;
+    bouncer_filter *filter = NULL, *half = NULL;
+    uint64_t factor;
+    int code = BOUNCER_INVALID_ARGUMENT;
+    options.keys = 100000;
+    options.size_bytes = 65536;
+    CHECK_OK(bouncer_create(kind, &options, &filter));
+    CHECK_OK(bouncer_add(filter, "alice", 5));
+    for (factor = 2; factor < 100 && code == BOUNCER_INVALID_ARGUMENT; ++factor)
+        code = bouncer_fold(filter, factor, &half);
+    CHECK_OK(code);
+    CHECK(has(half, "alice") && !has(half, "bob"));
+    CHECK_OK(bouncer_get_stats(filter, &large));
+    CHECK_OK(bouncer_get_stats(half, &small));
+    CHECK(small.size_bytes < large.size_bytes);
+    CHECK_OK(bouncer_add(half, "bob", 3));
+    CHECK(!has(filter, "bob"));
+    CHECK_REFUSED(BOUNCER_INVALID_ARGUMENT, "", bouncer_fold(filter, 0, &half));
+    bouncer_destroy(filter);
+    bouncer_destroy(half);
+}
+
+static void prehashed(const char* kind) {
+    uint8_t answer = 7;
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    bouncer_key key = {"a", 1};
+    bouncer_filter* filter;
+    if (strcmp(kind, "split_block_bloom") == 0) { /* whose hash is fixed */
+        bouncer_options options = BOUNCER_OPTIONS_INIT;
+        options.keys = 100;
+        options.false_positive_rate = 0.01;
+        options.hash = "prehashed";
+        CHECK_REFUSED(BOUNCER_MISMATCH, "xxh64", bouncer_create(kind, &options, &filter));
+        return;
+    }
+    filter = make_filter(kind, "prehashed", NULL);
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_add(filter, "a", 1));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_contains(filter, "a", 1, &answer));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_test_and_add(filter, "a", 1, &answer));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_hash_key(filter, "a", 1, &hash));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_add_batch(filter, &key, 1));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_contains_batch(filter, &key, 1, &answer));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_test_and_add_batch(filter, &key, 1, &answer));
+    CHECK(answer == 7);
+    CHECK_OK(bouncer_add_hash(filter, hash));
+    CHECK_OK(bouncer_contains_hash(filter, hash, &answer));
+    CHECK(answer == 1);
+    bouncer_destroy(filter);
+}
+
+int main(void) {
+    size_t i;
+    CHECK(bouncer_kind_count() > 0);
+    CHECK(bouncer_kind_name(bouncer_kind_count()) == NULL);
+    CHECK(bouncer_kind_name((size_t)-1) == NULL);
+    CHECK(strchr(bouncer_version(), '.') != NULL);
+    for (i = 0; i < bouncer_kind_count(); ++i) {
+        const char* const kind = bouncer_kind_name(i);
+        const int parquet = strcmp(kind, "split_block_bloom") == 0;
+        bouncer_filter* filter = make_filter(kind, NULL, NULL);
+        single_keys(filter);
+        single_hashes(filter);
+        batches(filter);
+        stats(filter, kind, parquet ? "xxh64, seed 0" : "xxh3, seed 0");
+        bouncer_destroy(filter);
+        merges(kind);
+        folds(kind);
+        prehashed(kind);
+        printf("%s: as it should be\n", kind);
+    }
+    return 0;
+}

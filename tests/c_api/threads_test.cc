@@ -1,0 +1,66 @@
+// One handle in several threads, and a message per thread.
+#include <bouncer/bouncer.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+bouncer_filter* made() {
+    bouncer_options options = BOUNCER_OPTIONS_INIT;
+    options.keys = 100'000;
+    options.false_positive_rate = 0.01;
+    bouncer_filter* filter = nullptr;
+    EXPECT_EQ(bouncer_create("blocked_bloom", &options, &filter), BOUNCER_OK);
+    return filter;
+}
+
+TEST(c_api_threads, each_has_its_own_message) {
+    ASSERT_EQ(bouncer_add(nullptr, "a", 1), BOUNCER_INVALID_ARGUMENT);
+    const std::string mine = bouncer_last_error();
+    std::string first = "unset";
+    std::string second;
+    std::thread([&] {
+        first = bouncer_last_error();
+        std::uint8_t live = 0;
+        EXPECT_EQ(bouncer_verify("/no/such/file", &live), BOUNCER_IO);
+        second = bouncer_last_error();
+    }).join();
+    EXPECT_EQ(first, "");
+    EXPECT_NE(second.find("/no/such/file"), std::string::npos);
+    EXPECT_EQ(bouncer_last_error(), mine);
+}
+
+TEST(c_api_threads, add_and_ask_at_once) {
+    bouncer_filter* const filter = made();
+    const std::uint64_t per_thread = 20'000;
+    const auto work = [&](std::uint64_t first) {
+        std::uint8_t there = 0;
+        for (std::uint64_t key = first; key < first + per_thread; ++key) {
+            ASSERT_EQ(bouncer_add(filter, &key, sizeof key), BOUNCER_OK);
+            ASSERT_EQ(bouncer_contains(filter, &key, sizeof key, &there), BOUNCER_OK);
+            ASSERT_EQ(there, 1);
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::uint64_t i = 0; i < 4; ++i) threads.emplace_back(work, i * per_thread);
+    for (std::thread& each : threads) each.join();
+
+    std::vector<std::uint64_t> numbers(4 * per_thread);
+    std::vector<bouncer_key> keys(numbers.size());
+    std::vector<std::uint8_t> answers(numbers.size());
+    for (std::uint64_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = i;
+        keys[i] = {&numbers[i], sizeof numbers[i]};
+    }
+    ASSERT_EQ(bouncer_contains_batch(filter, keys.data(), keys.size(), answers.data()), BOUNCER_OK);
+    EXPECT_EQ(std::count(answers.begin(), answers.end(), 1), static_cast<std::ptrdiff_t>(answers.size()));
+    bouncer_destroy(filter);
+}
+
+} // namespace
