@@ -114,6 +114,22 @@ TEST_F(shared_file, load_and_verify_while_others_open_add_and_seal) {
     EXPECT_EQ(verify(path_).value().state, file_state::sealed);
 }
 
+// The footer was written but "sealed" did not reach the disk: the caller may go on adding, so the file must stay live.
+TEST_F(shared_file, stays_live_when_the_last_step_of_seal_fails) {
+    save(filled_of_bytes<atomic_bloom>(chunk_size), path_).value();
+    child sealer([&] {
+        auto shared = open_shared<atomic_bloom>(path_);
+        if (!shared || !deny(SYS_msync, EIO)) return 1;
+        const auto sealed = shared->seal();
+        if (sealed || sealed.error().code != error_code::io) return 2;
+        (*shared)->add(random_hash(11, 11));
+        return 0;
+    });
+    EXPECT_EQ(sealer.wait(), 0);
+    EXPECT_EQ(verify(path_).value().state, file_state::live);
+    EXPECT_TRUE(load<plain_bloom>(path_).value().may_contain(random_hash(11, 11)));
+}
+
 TEST_F(shared_file, is_not_replaced_by_a_save) {
     const auto filter = filled_of_bytes<atomic_bloom>(chunk_size);
     save(filter, path_).value();
