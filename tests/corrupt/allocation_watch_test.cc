@@ -23,6 +23,13 @@ thread_local std::size_t largest_request = 0;
 [[gnu::noinline]] void* operator new[](std::size_t bytes) {
     return operator new(bytes);
 }
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    largest_request = std::max(largest_request, bytes);
+    return std::malloc(bytes != 0 ? bytes : 1);
+}
+[[gnu::noinline]] void* operator new[](std::size_t bytes, const std::nothrow_t& none) noexcept {
+    return operator new(bytes, none);
+}
 [[gnu::noinline]] void operator delete(void* block) noexcept {
     std::free(block);
 }
