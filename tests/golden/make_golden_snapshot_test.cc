@@ -10,13 +10,11 @@
 namespace bouncer::test {
 namespace {
 
-// Another zstd may compress otherwise; header and footer tell that the chunks are the same.
+// Another zstd may compress otherwise, which changes the frames and their checksums. golden_snapshots.load compares the
+// words.
 void expect_same_but_for_zstd(const bytes& made, const bytes& kept) {
     ASSERT_GE(kept.size(), detail::header_bytes);
     EXPECT_EQ(header_of(made), header_of(kept));
-    const auto footer = static_cast<std::ptrdiff_t>(
-        detail::footer_bytes(detail::decode_header(header_of(kept)).value().payload_bytes));
-    EXPECT_TRUE(std::equal(made.end() - footer, made.end(), kept.end() - footer, kept.end()));
 }
 
 TEST(make_golden, gives_the_snapshots) {
