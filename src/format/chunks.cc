@@ -218,6 +218,15 @@ result<void> chunk_reader::check_padding(std::uint64_t index, std::span<const st
     return failure{error_code::corrupt, "the padding after the payload is not zero"};
 }
 
+result<void> chunk_reader::check_all() {
+    if (info_.state == file_state::live) return {};
+    std::vector<std::byte> chunk(bytes_of_chunk(info_.payload_bytes, 0));
+    for (std::uint64_t i = 0; i < chunk_count(info_.payload_bytes); ++i)
+        if (auto ok = read(std::span(chunk).first(bytes_of_chunk(info_.payload_bytes, i))); !ok)
+            return ok.error();
+    return finish();
+}
+
 result<void> chunk_reader::finish() {
     if (source_ == nullptr) {
         const std::uint64_t expected = file_bytes_ - footer_bytes(info_.payload_bytes);

@@ -7,9 +7,16 @@
 
 #include <bouncer/snapshot.h>
 
+#include <bit>
 #include <optional>
 
 namespace bouncer::detail {
+
+// Words of a file are little-endian.
+inline void swap_if_big(std::span<std::uint64_t> words) noexcept {
+    if constexpr (std::endian::native == std::endian::big)
+        for (std::uint64_t& word : words) word = __builtin_bswap64(word);
+}
 
 // Writes header, chunks in order, footer. Extra memory: the caller's chunk, and what compression needs.
 class chunk_writer {
@@ -46,6 +53,8 @@ class chunk_reader {
     bool size_is_known() const noexcept { return !source_ && !info_.compressed; }
     // The next chunk, of bytes_of_chunk(its number).
     result<void> read(std::span<std::byte> into);
+    // All chunks against their checksums, through a buffer of its own; then finish(). Of a live file nothing: it has none.
+    result<void> check_all();
     // Nothing is missing, nothing follows, and all checksums are right. Precondition: all chunks were read.
     result<void> finish();
 

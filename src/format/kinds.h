@@ -29,6 +29,12 @@ failure unknown_kind(const snapshot_info& info);
 // [any-thread] Kind, layout, hash, fields and payload size are what this library knows.
 result<void> check_known(const snapshot_info& info);
 
+// [any-thread] The same for a caller who wants one kind (mismatch names both) and perhaps one hash.
+result<void> check_expected(const snapshot_info& info, const loader& how);
+
+// [any-thread] Names the file, unless the message does already.
+failure in_file(const failure& why, const std::string& path);
+
 result<void> check_options(const save_options& options);
 void take_options(snapshot_info& info, const save_options& options);
 // [any-thread] write(sink) into a file that then replaces `path`.

@@ -22,7 +22,6 @@ struct mapped_snapshot::state {
     // Of a shared one only:
     descriptor file; // holds the lock that says "in use"
     region header;
-    const std::byte* payload_data = nullptr;
     std::uint64_t* state_word = nullptr;
 };
 
@@ -73,32 +72,17 @@ result<mapped_snapshot> mapped_snapshot::open(const std::string& path, file_acce
     if (!reader) return reader.error();
     held->info = reader->info();
     const snapshot_info& info = held->info;
-    const auto prefixed = [&](const failure& why) {
-        return why.message.find(path) != std::string::npos ? why
-                                                           : failure{why.code, path + ": " + why.message};
-    };
-    if (info.kind != expected.kind) {
-        const kind_entry* const found = find_kind(info.kind);
-        if (found == nullptr) return prefixed(unknown_kind(info));
-        return prefixed({error_code::mismatch, "it holds a " + std::string(found->name) + ", not a " +
-                                                   std::string(expected.kind_name)});
-    }
-    if (auto ok = check_against(info, expected.kind, expected.layout_version, expected.words(info.fields));
-        !ok)
-        return prefixed(ok.error());
+    if (auto ok = check_expected(info, expected); !ok) return in_file(ok.error(), path);
     if (info.compressed)
-        return prefixed({error_code::unsupported, "it is compressed, and can be loaded but not mapped"});
-    if (how == verification::eager && info.state == file_state::sealed) {
-        std::vector<std::byte> chunk(bytes_of_chunk(info.payload_bytes, 0));
-        for (std::uint64_t i = 0; i < chunk_count(info.payload_bytes); ++i)
-            if (auto ok = reader->read(std::span(chunk).first(bytes_of_chunk(info.payload_bytes, i))); !ok)
-                return prefixed(ok.error());
+        return failure{error_code::unsupported,
+                       path + ": it is compressed, and can be loaded but not mapped"};
+    if (how == verification::eager) {
+        if (auto ok = reader->check_all(); !ok) return in_file(ok.error(), path);
     }
 
     auto payload = region::map_file(file->number(), path, access, header_bytes, info.payload_bytes);
     if (!payload) return payload.error();
     held->payload = std::move(*payload);
-    held->payload_data = static_cast<const std::byte*>(held->payload.data());
     if (shared) {
         auto header = region::map_file(file->number(), path, access, 0, header_bytes);
         if (!header) return header.error();

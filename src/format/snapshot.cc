@@ -5,8 +5,6 @@
 #include "format/kinds.h"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <cstring>
 
 namespace bouncer {
@@ -14,12 +12,6 @@ namespace bouncer {
 namespace detail {
 
 namespace {
-
-// Words of a file are little-endian.
-void swap_if_big(std::span<std::uint64_t> words) noexcept {
-    if constexpr (std::endian::native == std::endian::big)
-        for (std::uint64_t& word : words) word = __builtin_bswap64(word);
-}
 
 // A private copy, made with one load of each word: what is checked is what is written, whoever adds meanwhile.
 void copy_words(std::uint64_t* to, const stored_segment& from, std::uint64_t first,
@@ -130,8 +122,6 @@ result<void> write_file(const std::string& path, bool durable,
     return file->commit();
 }
 
-namespace {
-
 result<void> check_expected(const snapshot_info& info, const loader& how) {
     if (info.kind != how.kind) {
         const kind_entry* const found = find_kind(info.kind);
@@ -144,6 +134,8 @@ result<void> check_expected(const snapshot_info& info, const loader& how) {
     if (how.hash) return check_same_hash(info.hash, *how.hash);
     return {};
 }
+
+namespace {
 
 result<snapshot_info> load_chunks(chunk_reader& reader, const loader& how) {
     const snapshot_info& info = reader.info();
@@ -180,19 +172,19 @@ result<snapshot_info> load_chunks(chunk_reader& reader, const loader& how) {
     return info;
 }
 
-// Names the file, unless the message does already.
-template <class T>
-result<T> named(result<T> outcome, const std::string& path) {
-    if (outcome || outcome.error().message.find(path) != std::string::npos) return outcome;
-    return failure{outcome.error().code, path + ": " + outcome.error().message};
-}
-
 } // namespace
+
+failure in_file(const failure& why, const std::string& path) {
+    if (why.message.find(path) != std::string::npos) return why;
+    return {why.code, path + ": " + why.message};
+}
 
 result<snapshot_info> load_form(const std::string& path, const loader& how) {
     auto reader = chunk_reader::open(path);
     if (!reader) return reader.error();
-    return named(load_chunks(*reader, how), path);
+    auto info = load_chunks(*reader, how);
+    if (!info) return in_file(info.error(), path);
+    return info;
 }
 
 result<snapshot_info> load_form(const byte_source& source, const loader& how) {
@@ -215,27 +207,16 @@ result<void> check_known(const snapshot_info& info) {
 result<snapshot_info> inspect(const std::string& path) {
     auto reader = detail::chunk_reader::open(path);
     if (!reader) return reader.error();
-    if (auto ok = detail::check_known(reader->info()); !ok)
-        return detail::named(result<snapshot_info>(ok.error()), path);
+    if (auto ok = detail::check_known(reader->info()); !ok) return detail::in_file(ok.error(), path);
     return reader->info();
 }
 
 result<snapshot_info> verify(const std::string& path) {
     auto reader = detail::chunk_reader::open(path);
     if (!reader) return reader.error();
-    const snapshot_info& info = reader->info();
-    const auto check = [&]() -> result<snapshot_info> {
-        if (auto ok = detail::check_known(info); !ok) return ok.error();
-        if (info.state == file_state::live) return info;
-        std::vector<std::byte> chunk(detail::bytes_of_chunk(info.payload_bytes, 0));
-        for (std::uint64_t i = 0; i < detail::chunk_count(info.payload_bytes); ++i) {
-            const auto bytes = std::span(chunk).first(detail::bytes_of_chunk(info.payload_bytes, i));
-            if (auto ok = reader->read(bytes); !ok) return ok.error();
-        }
-        if (auto ok = reader->finish(); !ok) return ok.error();
-        return info;
-    };
-    return detail::named(check(), path);
+    if (auto ok = detail::check_known(reader->info()); !ok) return detail::in_file(ok.error(), path);
+    if (auto ok = reader->check_all(); !ok) return detail::in_file(ok.error(), path);
+    return reader->info();
 }
 
 } // namespace bouncer

@@ -39,28 +39,35 @@ std::uint64_t siphash(two_words key, const key_piece& piece) noexcept {
     return state.finish<ToFinish>();
 }
 
-#if defined(__x86_64__)
 bool same_number_of_words(const key_piece* four) noexcept {
     const std::size_t words = four[0].size / 8;
     return four[1].size / 8 == words && four[2].size / 8 == words && four[3].size / 8 == words;
 }
 
-// Keys of equally many words go through a vector register four at a time, half the time of one by one. Returns how many
-// keys are done.
+// Keys of equally many words go through a vector register four at a time, half the time of one by one. `four` is null
+// where there is none.
 template <int PerWord, int ToFinish>
-std::size_t in_fours(two_words key, const key_piece* pieces, std::size_t count, std::uint64_t* out,
-                     siphash_four* four) noexcept {
-    if (active_isa() == isa::scalar) return 0;
-    std::size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        if (same_number_of_words(pieces + i)) {
-            four(key.k0, key.k1, pieces + i, out + i);
+void siphash_batch(const secret_key& key, const key_piece* pieces, std::size_t count, std::uint64_t* out,
+                   siphash_four* four) noexcept {
+    const two_words words = words_of(key);
+    const bool wide = four != nullptr && active_isa() != isa::scalar;
+    for (std::size_t i = 0; i < count;) {
+        if (wide && i + 4 <= count && same_number_of_words(pieces + i)) {
+            four(words.k0, words.k1, pieces + i, out + i);
+            i += 4;
         } else {
-            for (std::size_t j = i; j < i + 4; ++j) out[j] = siphash<PerWord, ToFinish>(key, pieces[j]);
+            out[i] = siphash<PerWord, ToFinish>(words, pieces[i]);
+            ++i;
         }
     }
-    return i;
 }
+
+#if defined(__x86_64__)
+constexpr siphash_four* four_13 = siphash13_four;
+constexpr siphash_four* four_24 = siphash24_four;
+#else
+constexpr siphash_four* four_13 = nullptr;
+constexpr siphash_four* four_24 = nullptr;
 #endif
 
 } // namespace
@@ -75,22 +82,12 @@ std::uint64_t siphash24_bytes(const secret_key& key, const std::byte* data, std:
 
 void siphash13_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
                      std::uint64_t* out) noexcept {
-    const two_words words = words_of(key);
-    std::size_t i = 0;
-#if defined(__x86_64__)
-    i = in_fours<1, 3>(words, pieces, count, out, siphash13_four);
-#endif
-    for (; i < count; ++i) out[i] = siphash<1, 3>(words, pieces[i]);
+    siphash_batch<1, 3>(key, pieces, count, out, four_13);
 }
 
 void siphash24_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
                      std::uint64_t* out) noexcept {
-    const two_words words = words_of(key);
-    std::size_t i = 0;
-#if defined(__x86_64__)
-    i = in_fours<2, 4>(words, pieces, count, out, siphash24_four);
-#endif
-    for (; i < count; ++i) out[i] = siphash<2, 4>(words, pieces[i]);
+    siphash_batch<2, 4>(key, pieces, count, out, four_24);
 }
 
 } // namespace bouncer::detail
