@@ -85,6 +85,9 @@ class bit_filter {
     static std::uint64_t size_bytes_of(const parameters& chosen) noexcept {
         return Layout(chosen).word_count() * sizeof(std::uint64_t);
     }
+    // [any-thread] Refuses parameters that make no sense; and parameters in words.
+    static result<void> check(const parameters& chosen) { return Layout::check(chosen); }
+    static std::string describe(const parameters& chosen) { return Layout::describe(chosen); }
 
     // [any-thread] An empty filter for a goal, or for explicit parameters. Nothing is allocated before every value
     // has been checked.

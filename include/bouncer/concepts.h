@@ -15,6 +15,7 @@ namespace bouncer {
 enum class concurrency_level : std::uint8_t {
     exclusive, // whoever changes it must be alone; any number of readers while nobody changes it
     locked,    // any thread, anything; calls wait for each other
+    lock_free, // any thread, all but what is tagged [exclusive]; one call may have to try again, not all of them
     wait_free, // any thread, all but what is tagged [exclusive]; every call ends in a bounded number of own steps
 };
 
@@ -46,6 +47,25 @@ concept incremental = filter<F> &&
     { f.test_and_add(hashes, answers) }
     noexcept->std::same_as<std::size_t>;
     f.clear();
+};
+
+// Loses keys again, one by one. `remove` has a precondition: an add of that key, of its own, came before.
+template <class F>
+concept deletable = incremental<F> && requires(F& f, const F& c, std::uint64_t hash) {
+    { f.remove(hash) }
+    noexcept->std::same_as<void>;
+    { f.try_remove(hash) }
+    noexcept->std::same_as<bool>;
+    { c.count(hash) }
+    noexcept->std::same_as<std::uint64_t>;
+};
+
+// Forgets by steps that the caller numbers.
+template <class F>
+concept rotating = incremental<F> && requires(F& f, const F& c, std::uint64_t epoch) {
+    { f.rotate_to(epoch) } -> std::same_as<result<void>>;
+    { c.epoch() }
+    noexcept->std::same_as<std::uint64_t>;
 };
 
 // Becomes the union with another of the same parameters; returns the expected rate after.

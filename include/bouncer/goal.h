@@ -17,7 +17,9 @@ enum class prefer : std::uint8_t {
 //   {keys, false_positive_rate}              the smallest filter whose exact rate at `keys` keys meets it;
 //   {keys, size_bytes}                       the best rate that fits into the size;
 //   {keys, false_positive_rate, size_bytes}  as the first, refused (too_large) above size_bytes.
-// "Smallest" up to 0.1 %: large filters get a number of blocks that can be folded.
+// "Smallest" up to 0.1 %: large filters get a number of blocks that can be folded. Kinds that grow or forget read it in
+// their own way: scalable_bloom takes `keys` for its first layer, windowed_bloom for a window, stable_bloom for how far
+// back it shall remember; see their pages.
 struct goal {
     std::uint64_t keys = 0;
     std::optional<double> false_positive_rate = std::nullopt;

@@ -85,6 +85,18 @@ class keyed {
     requires hasher_for<Hasher, Key> && incremental<F>
     bool test_and_add(const Key& key) noexcept { return filter_.test_and_add(hash_of(key)); }
 
+    // [any-thread] (plain: [exclusive]) Where F can remove; mind remove's precondition there.
+    template <class Key>
+    requires hasher_for<Hasher, Key> && deletable<F>
+    void remove(const Key& key) noexcept { filter_.remove(hash_of(key)); }
+    template <class Key>
+    requires hasher_for<Hasher, Key> && deletable<F>
+    bool try_remove(const Key& key) noexcept { return filter_.try_remove(hash_of(key)); }
+    // [any-thread] How often the key is there, at least.
+    template <class Key>
+    requires hasher_for<Hasher, Key> && deletable<F> std::uint64_t count(const Key& key)
+    const noexcept { return filter_.count(hash_of(key)); }
+
     // [any-thread] With the edge that the relaxed forms lack; see F.
     template <class Key>
     requires hasher_for<Hasher, Key> && detail::publishing<F>
@@ -162,6 +174,9 @@ class keyed {
 
     // [exclusive]
     void clear() noexcept requires incremental<F> { filter_.clear(); }
+
+    // [any-thread] (plain: [exclusive]) Where F forgets by steps; see F.
+    result<void> rotate_to(std::uint64_t epoch) requires rotating<F> { return filter_.rotate_to(epoch); }
 
     // [any-thread] Everything else F knows: fill_ratio, approximate_size, expected_fpr, …; and what changes it by
     // hash.

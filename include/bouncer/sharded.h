@@ -60,7 +60,7 @@ class sharded {
                                   std::uint32_t shards = 0) {
         const std::uint32_t count = shards == 0 ? default_shards() : shards;
         if (auto ok = check_shards(count); !ok) return ok.error();
-        if (auto ok = F::layout_type::check(of_shard); !ok) return of_each(count, ok.error());
+        if (auto ok = F::check(of_shard); !ok) return of_each(count, ok.error());
         const std::uint64_t each_bytes = F::size_bytes_of(of_shard); // at most 2^47, and count at most 2^16
         if (each_bytes > memory_limit_bytes() / count)
             return failure{error_code::too_large, std::to_string(count) + " shards of " +

@@ -77,6 +77,7 @@ class plain_words : public detail::words_base {
     std::uint64_t fetch_or(std::uint64_t i, std::uint64_t bits) noexcept {
         return std::exchange(*address(i), *address(i) | bits);
     }
+    template <std::memory_order = std::memory_order_relaxed>
     std::uint64_t fetch_and(std::uint64_t i, std::uint64_t bits) noexcept {
         return std::exchange(*address(i), *address(i) & bits);
     }
@@ -91,7 +92,10 @@ class plain_words : public detail::words_base {
             expected = *address(i);
         return equal;
     }
-    void store(std::uint64_t i, std::uint64_t value) noexcept { *address(i) = value; }
+    template <std::memory_order = std::memory_order_relaxed>
+    void store(std::uint64_t i, std::uint64_t value) noexcept {
+        *address(i) = value;
+    }
 };
 
 // Atomic accesses, relaxed unless asked otherwise. [any-thread]. A fetch_or whose result is not used compiles to one
@@ -120,8 +124,9 @@ class atomic_words : public detail::words_base {
     std::uint64_t fetch_or(std::uint64_t i, std::uint64_t bits) noexcept {
         return at(i).fetch_or(bits, Order);
     }
+    template <std::memory_order Order = std::memory_order_relaxed>
     std::uint64_t fetch_and(std::uint64_t i, std::uint64_t bits) noexcept {
-        return at(i).fetch_and(bits, std::memory_order_relaxed);
+        return at(i).fetch_and(bits, Order);
     }
     std::uint64_t fetch_add(std::uint64_t i, std::uint64_t n) noexcept {
         return at(i).fetch_add(n, std::memory_order_relaxed);
@@ -129,8 +134,9 @@ class atomic_words : public detail::words_base {
     bool compare_exchange(std::uint64_t i, std::uint64_t& expected, std::uint64_t desired) noexcept {
         return at(i).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
     }
+    template <std::memory_order Order = std::memory_order_relaxed>
     void store(std::uint64_t i, std::uint64_t value) noexcept {
-        at(i).store(value, std::memory_order_relaxed);
+        at(i).store(value, Order);
     }
 
   private:

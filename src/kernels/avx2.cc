@@ -22,6 +22,7 @@ namespace {
 #include <bouncer/detail/avx2_lines.inl>
 
 #include "kernels/block_batch.inl"
+#include "kernels/cell_batch.inl"
 #include "kernels/register_batch.inl"
 
 } // namespace

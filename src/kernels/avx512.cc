@@ -27,6 +27,7 @@ namespace {
 #include <bouncer/detail/avx512_lines.inl>
 
 #include "kernels/block_batch.inl"
+#include "kernels/cell_batch.inl"
 #include "kernels/register_batch.inl"
 
 } // namespace

@@ -95,6 +95,28 @@ constexpr std::uint64_t mask_register(std::uint64_t hash, unsigned k) noexcept {
     return k <= 8 ? bits : bits | byte_bits(position_word(hash, 1), 0, k - 8);
 }
 
+// Cells of half a byte or a byte (counters, generations) in two adjacent lines: a key has up to eight in each, with
+// replacement, one for each byte of the line's position word. The low six bits pick a byte of the line, the next one its
+// half.
+inline constexpr std::uint32_t cells_of_line_most = 8;
+
+struct cell_place {
+    std::uint32_t word;  // in the line
+    std::uint32_t shift; // of the cell's lowest bit
+};
+
+constexpr cell_place cell_of(std::uint64_t positions, std::uint32_t i, std::uint32_t cell_bits) noexcept {
+    const auto byte = static_cast<std::uint32_t>(positions >> (8 * i)) & 127u;
+    return {(byte & 63u) / 8, byte % 8 * 8 + (cell_bits == 4 ? byte / 64 * 4 : 0)};
+}
+
+// The same as bits: of a half of one word (byte cells) or two words (half bytes).
+constexpr cell_place bit_of_half(std::uint64_t positions, std::uint32_t i,
+                                 std::uint32_t half_words) noexcept {
+    const auto byte = static_cast<std::uint32_t>(positions >> (8 * i)) & 127u;
+    return {half_words == 2 ? byte / 64 : 0, byte & 63u};
+}
+
 // The eight salts of Parquet's split block Bloom filter, as its format specification publishes them.
 inline constexpr std::array<std::uint32_t, 8> split_block_salts{
     0x47b6137bu, 0x44974d91u, 0x8824ad5bu, 0xa2b7289du, 0x705495c7u, 0x2df1424bu, 0x9efc4947u, 0x5c6bfb31u};

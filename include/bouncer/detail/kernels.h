@@ -24,6 +24,12 @@ using cover_function = bool (*)(const std::uint64_t* block, std::uint64_t hash) 
 // [exclusive] Sets the bits of one hash in its block; returns whether one was zero.
 using set_function = bool (*)(std::uint64_t* block, std::uint64_t hash) noexcept;
 
+// Cells in two adjacent lines (cell_of), `each` of them per line (1 to 8): answers[i] = whether the cells of hashes[i] are
+// all other than zero; or whether one bit of `live` is in all of them.
+using cell_kernel = std::size_t (*)(const std::uint64_t* words, std::uint64_t blocks, std::uint32_t each,
+                                    std::uint8_t live, const std::uint64_t* hashes, std::size_t count,
+                                    bool* answers) noexcept;
+
 // A null entry: no kernel, the scalar loop over the specification serves.
 struct kernel_table {
     query_kernel lanes8 = nullptr;      // 8 lanes x 64 in a line
@@ -38,7 +44,11 @@ struct kernel_table {
     std::array<query_kernel, 11> registers = {}; // by k; [0] is null
     std::array<query_kernel, 9> sectors2 = {};   // by bits per group, k / 2
     std::array<query_kernel, 5> sectors4 = {};   // by bits per group, k / 4
-    cover_function lanes8_covers = nullptr;      // these four are never null in a table that is in use
+    cell_kernel nonzero_halves = nullptr;        // cells of 4 bits; of 8
+    cell_kernel nonzero_bytes = nullptr;
+    cell_kernel common_halves = nullptr;
+    cell_kernel common_bytes = nullptr;
+    cover_function lanes8_covers = nullptr; // these four are never null in a table that is in use
     cover_function lanes16_covers = nullptr;
     set_function lanes8_set = nullptr;
     set_function lanes16_set = nullptr;

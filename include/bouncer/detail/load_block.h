@@ -7,6 +7,8 @@
 // promise atomic 16-byte aligned accesses on processors with AVX, and no x86 processor splits an aligned quadword.
 // Lanes may come from different moments; bits only go from 0 to 1, so a torn line can only miss adds that are still
 // in progress, which a query may miss anyway. An add that happened-before the query is in every lane that is read.
+// (Counters go down too; there it is each value that a word takes after the add that holds what the query looks for:
+// counting_bloom.h, invariant 3.)
 // The load is `asm volatile` with the bytes as an "m" input, so the compiler may neither invent, repeat nor merge it:
 // two queries of one line are two loads. Plain relaxed word loads instead cost 1.1 to 3.8 times the query.
 //
