@@ -3,6 +3,7 @@
 namespace imitated {
 
 #include "kernels/block_batch.inl"
+#include "kernels/cell_batch.inl"
 #include "kernels/register_batch.inl"
 
 constinit const kernel_table table{
