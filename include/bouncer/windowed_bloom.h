@@ -1,0 +1,385 @@
+// windowed_bloom: the keys of the last while. Time is cut into steps, which the caller numbers (epochs); a key is found
+// for the whole window after its last add, and gone one step later. docs/filters/windowed_bloom.md
+//
+// Where a Bloom filter has a bit, this has a cell with a bit (a column) for each generation, that is for each step of the
+// window: `live` generations, the current one and those before it, and a spare. A query ANDs its k cells, and a column
+// that is left says that all of the key's bits were set in one and the same generation: k probes, however many
+// generations.
+//
+// Thread safety, by words: plain_words [exclusive] to change; with atomic_words add, may_contain, test_and_add and merge
+// are [any-thread] and lock-free, also while one thread rotates. rotate_to is [any-thread]: rotations of one object wait
+// for each other. (In a file that several processes share, one of them rotates.) Invariants:
+//   1. Generation e is column e mod (live + 1). At epoch e the generations e, e - 1, ... e - live + 1 are live; the spare
+//      is the column that e + 1 will take.
+//   2. A column is swept while it is the spare, which no query looks at; then the epoch is stored (release), which
+//      makes it the current one. So bits of a live column only go from 0 to 1, and load_block's argument holds for each
+//      column.
+//   3. An add reads the epoch, sets its bits in that column, and reads the epoch again: when it has moved, it adds once
+//      more. So when an add returns, the key is in a generation that was current after the add began, whatever a
+//      rotation swept meanwhile. Each repetition means that a rotation came between: lock-free.
+//   4. A query reads the epoch (acquire) before the cells: it sees the column of every add that happened-before it.
+#pragma once
+
+#include <bouncer/detail/cell_filter.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+namespace bouncer {
+
+// Explicit parameters. Up to 3 live generations take cells of half a byte, up to 7 a byte.
+struct windowed_bloom_parameters {
+    std::uint64_t units = 0; // blocks of two lines; flat: cells
+    std::uint32_t k = 8;
+    std::uint32_t live = 7; // generations, 2 to 7: the window is one step less; 2 is "current and previous"
+    cell_form form = cell_form::two_lines;
+    friend bool operator==(const windowed_bloom_parameters&, const windowed_bloom_parameters&) = default;
+};
+
+namespace detail {
+
+class windowed_layout {
+  public:
+    using parameters = windowed_bloom_parameters;
+    static constexpr std::uint16_t kind_id = 8;
+    static constexpr std::uint16_t layout_version = 1;
+    static constexpr std::string_view kind_name = "windowed_bloom";
+    static constexpr std::uint64_t control_words = 16; // word 0: the epoch; the others are zero
+    static constexpr std::uint32_t live_most = 7;
+
+    static result<parameters> solve(const goal& wanted);
+    static result<parameters> solve(const goal& wanted, std::uint32_t live, cell_form form);
+    static result<void> check(const parameters& chosen);
+    static std::string describe(const parameters& chosen);
+    static constexpr std::size_t field_count = 4;
+    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
+        return {chosen.units, chosen.k, chosen.live, static_cast<std::uint64_t>(chosen.form)};
+    }
+    static parameters from_fields(const std::uint64_t* fields) noexcept {
+        return {fields[0], narrow_field(fields[1]), narrow_field(fields[2]),
+                static_cast<cell_form>(fields[3] <= UINT8_MAX ? fields[3] : UINT8_MAX)};
+    }
+
+    explicit constexpr windowed_layout(const parameters& chosen) noexcept : params_(chosen) {}
+    const parameters& params() const noexcept { return params_; }
+    constexpr cells where() const noexcept {
+        return {params_.units, params_.k, params_.live <= 3 ? 4u : 8u, params_.form};
+    }
+
+    constexpr std::uint32_t columns() const noexcept { return params_.live + 1; }
+    constexpr std::uint64_t column(std::uint64_t epoch) const noexcept {
+        return std::uint64_t{1} << (epoch % columns());
+    }
+    constexpr std::uint64_t live_columns(std::uint64_t epoch) const noexcept {
+        return ((std::uint64_t{1} << columns()) - 1) & ~column(epoch + 1);
+    }
+    // The bits of `columns` in every cell of a word.
+    constexpr std::uint64_t in_every_cell(std::uint64_t columns) const noexcept {
+        return columns * (~std::uint64_t{0} / ((std::uint64_t{1} << where().cell_bits()) - 1));
+    }
+    cell_kernel kernel() const noexcept {
+        if (params_.form != cell_form::two_lines) return nullptr;
+        return params_.live <= 3 ? active_kernels().common_halves : active_kernels().common_bytes;
+    }
+
+  private:
+    parameters params_;
+};
+
+} // namespace detail
+
+template <readable_words Words>
+class basic_windowed_bloom
+    : public detail::cell_filter<basic_windowed_bloom<Words>, detail::windowed_layout, Words> {
+    using base = detail::cell_filter<basic_windowed_bloom<Words>, detail::windowed_layout, Words>;
+    using window_layout = detail::windowed_layout;
+    friend base;
+
+  public:
+    using typename base::parameters;
+    template <class OtherWords>
+    using with_words = basic_windowed_bloom<OtherWords>;
+    static constexpr bool no_false_negatives = false; // it forgets
+    // Within a step: adding a key again changes nothing, and the order of adds does not matter.
+    static constexpr bool adds_are_idempotent = true;
+    static constexpr bool adds_commute = true;
+    static constexpr std::uint64_t epoch_most = std::uint64_t{1} << 63;
+
+    // [any-thread] goal.keys are those of a whole window; they may come unevenly, but at most keys / (live - 1) in a step
+    // for the rate to hold. prefer::space picks the flat form.
+    using base::solve;
+    static result<parameters> solve(const goal& wanted, std::uint32_t live,
+                                    cell_form form = cell_form::two_lines) {
+        return window_layout::solve(wanted, live, form);
+    }
+
+    // ---- time --------------------------------------------------------------------------------------------------------
+
+    // [any-thread] The number of the current step; 0 at first.
+    std::uint64_t epoch() const noexcept { return this->words().template load<std::memory_order_acquire>(0); }
+
+    // [any-thread] Makes `epoch` the current step, in as many rotations as it takes; after a jump over the whole window
+    // nothing is left. The current epoch again changes nothing. One that went back is refused (invalid_argument), and so
+    // is one beyond 2^63 (too_large). Adds and queries go on meanwhile; keys of the window are found at every moment.
+    // Replicas that are given the same adds and epochs are the same. O(m) for each step, at most 2 (live + 1) of them.
+    result<void> rotate_to(std::uint64_t epoch) requires(Words::writable) {
+        if (epoch > epoch_most)
+            return failure{error_code::too_large,
+                           "an epoch is at most 2^63, and is " + std::to_string(epoch)};
+        const std::lock_guard held(*rotation_);
+        std::uint64_t now = this->epoch();
+        if (epoch < now)
+            return failure{error_code::invalid_argument,
+                           "epochs go up: the filter is at " + std::to_string(now) +
+                               ", and was asked to go back to " + std::to_string(epoch)};
+        const std::uint64_t columns = this->layout().columns();
+        if (epoch - now > 2 * columns) {
+            // Everything is out of date. The steps that are left sweep every column; until then keys are found that
+            // should be gone.
+            now = epoch - columns;
+            publish(now);
+        }
+        while (now != epoch) {
+            sweep(this->layout().column(now + 1));
+            publish(++now);
+        }
+        return {};
+    }
+
+    // [immutable] For how many steps after the step of its last add a key is found.
+    std::uint32_t window_steps() const noexcept { return this->params().live - 1; }
+
+    // ---- one key -----------------------------------------------------------------------------------------------------
+
+    // [any-thread] (plain: [exclusive]) Returns whether something changed: not when the key was added in this step
+    // already, or other keys' bits cover it.
+    bool add(std::uint64_t hash) noexcept requires(Words::writable) {
+        const detail::cells at = this->where();
+        return in_one_epoch([&](std::uint64_t column) { return add_to(column, at, hash); });
+    }
+
+    // [any-thread] False: surely not added within the window. True: probably.
+    bool may_contain(std::uint64_t hash) const noexcept {
+        return present(this->layout().live_columns(epoch()), hash);
+    }
+    // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
+    std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
+        const std::size_t count = std::min(hashes.size(), answers.size());
+        const std::uint64_t live = this->layout().live_columns(epoch());
+        if constexpr (base::in_memory) {
+            if (const auto kernel = this->layout().kernel(); kernel != nullptr)
+                return kernel(this->cell_words(), this->params().units, this->where().cells_of_line(),
+                              static_cast<std::uint8_t>(live), hashes.data(), count, answers.data());
+        }
+        std::size_t found = 0;
+        this->pipelined(hashes.first(count), [&](std::size_t i) {
+            answers[i] = present(live, hashes[i]);
+            found += answers[i];
+        });
+        return found;
+    }
+
+    using base::test_and_add;
+    // [any-thread] (plain: [exclusive]) Adds, and returns whether the key seemed to be in the window before. Several threads
+    // that add the same new key at once may all be told "new".
+    bool test_and_add(std::uint64_t hash) noexcept requires(Words::writable) {
+        const bool was_there = may_contain(hash);
+        add(hash);
+        return was_there;
+    }
+
+    // ---- batches -----------------------------------------------------------------------------------------------------
+
+    // [any-thread] (plain: [exclusive]) Adds all; returns how many changed something.
+    std::size_t add_batch(std::span<const std::uint64_t> hashes) noexcept requires(Words::writable) {
+        constexpr std::size_t chunk = 256; // what a rotation makes it add again
+        const detail::cells at = this->where();
+        std::size_t changed = 0;
+        for (; !hashes.empty(); hashes = hashes.subspan(std::min(chunk, hashes.size()))) {
+            const auto some = hashes.first(std::min(chunk, hashes.size()));
+            changed += in_one_epoch([&](std::uint64_t column) {
+                std::size_t of_these = 0;
+                this->pipelined(some, [&](std::size_t i) { of_these += add_to(column, at, some[i]); });
+                return of_these;
+            });
+        }
+        return changed;
+    }
+
+    // ---- the whole filter --------------------------------------------------------------------------------------------
+
+    // [exclusive] Forgets every key; the epoch stays. O(m).
+    void clear() noexcept requires(Words::writable) {
+        for (std::uint64_t i = 0; i < this->where().word_count(); ++i)
+            this->mutable_words().store(window_layout::control_words + i, 0);
+    }
+
+    // [any-thread] (plain: [exclusive]) Becomes the union, each key in its generation. Refuses other parameters, another
+    // hash, and another epoch (mismatch: rotate first), and changes nothing then; neither may rotate twice meanwhile.
+    // Returns the expected rate after. O(m).
+    template <class OtherWords>
+    result<double> merge(const basic_windowed_bloom<OtherWords>& other) requires(Words::writable) {
+        const std::lock_guard held(*rotation_);
+        if (auto ok = check_mergeable(other); !ok) return ok.error();
+        or_live(other);
+        return expected_fpr();
+    }
+    // [any-thread] (plain: [exclusive]) merge, unless the union's expected rate would exceed `rate` (full). O(m).
+    template <class OtherWords>
+    result<double> merge_if_within(const basic_windowed_bloom<OtherWords>& other,
+                                   double rate) requires(Words::writable) {
+        if (!(rate > 0) || !(rate < 1))
+            return failure{error_code::invalid_argument,
+                           "the rate must lie between 0 and 1, and is " + detail::scientific(rate)};
+        const std::lock_guard held(*rotation_);
+        if (auto ok = check_mergeable(other); !ok) return ok.error();
+        const double after = rate_of(other.words().line(0) + window_layout::control_words);
+        if (after > rate)
+            return failure{error_code::full,
+                           "the union would answer \"maybe\" to " + detail::scientific(after) +
+                               " of absent keys, above the limit of " + detail::scientific(rate)};
+        or_live(other);
+        return after;
+    }
+
+    // ---- what it knows of itself -------------------------------------------------------------------------------------
+
+    // [any-thread] The fraction of bits that are set in the live columns. O(m).
+    double fill_ratio() const noexcept {
+        double sum = 0;
+        every_live_column([&](std::uint64_t column) { sum += fill_of_column(column); });
+        return sum / this->params().live;
+    }
+    // [any-thread] How many keys were added in each step of the window, newest first, estimated from the fill; and their
+    // sum, in which a key that was added in several steps counts in each. O(m).
+    std::vector<double> keys_by_generation() const {
+        std::vector<double> out;
+        const std::uint64_t now = epoch();
+        for (std::uint32_t age = 0; age < this->params().live; ++age)
+            out.push_back(keys_in(
+                this->layout().column(now + age * this->params().live))); // live is -1, modulo the columns
+        return out;
+    }
+    double approximate_size() const noexcept {
+        double sum = 0;
+        every_live_column([&](std::uint64_t column) { sum += keys_in(column); });
+        return sum;
+    }
+    // [any-thread] The false-positive rate now, from the cells as they are. O(m).
+    double expected_fpr() const noexcept { return rate_of(nullptr); }
+    // [immutable] The expected rate with `keys` keys in the window, as many in each of its steps, at the end of a step,
+    // when it is highest.
+    double fpr_at(std::uint64_t keys) const {
+        const double each = static_cast<double>(keys) / window_steps();
+        return -std::expm1(this->params().live * std::log1p(-math::fpr(this->shape(), each)));
+    }
+    // [immutable] The most keys of a window at which that is within `rate`.
+    std::uint64_t capacity(double rate) const {
+        const double of_one = -std::expm1(std::log1p(-rate) / this->params().live);
+        return math::capacity(this->shape(), of_one) * window_steps();
+    }
+
+  private:
+    basic_windowed_bloom(const window_layout& made, Words words, const hash_spec& spec)
+        : base(made, std::move(words), spec),
+          rotation_(Words::writable ? std::make_unique<std::mutex>() : nullptr) {}
+    template <class OtherDerived, class OtherLayout, readable_words OtherWords>
+    friend class detail::cell_filter;
+    template <readable_words OtherWords>
+    friend class basic_windowed_bloom;
+
+    bool present(std::uint64_t live, std::uint64_t hash) const noexcept {
+        std::uint64_t common = live;
+        return this->where().every_cell(hash, [&](std::uint64_t word, std::uint32_t shift) {
+            common &= this->cell(word, shift);
+            return common != 0;
+        });
+    }
+
+    // work(column) -> count, until the epoch is the same after it as before.
+    template <class Work>
+    auto in_one_epoch(Work work) noexcept {
+        std::uint64_t now = epoch();
+        while (true) {
+            const auto done = work(this->layout().column(now));
+            const std::uint64_t after = epoch();
+            if (after == now) return done;
+            now = after;
+        }
+    }
+
+    // Acquire: what comes after, the second look at the epoch, must not be done before.
+    bool add_to(std::uint64_t column, const detail::cells& at, std::uint64_t hash) noexcept {
+        bool changed = false;
+        at.every_cell(hash, [&](std::uint64_t word, std::uint32_t shift) {
+            const std::uint64_t i = window_layout::control_words + word;
+            const std::uint64_t bit = column << shift;
+            if ((this->words().template load<std::memory_order_acquire>(i) & bit) == 0) {
+                this->mutable_words().template fetch_or<std::memory_order_acquire>(i, bit);
+                changed = true;
+            }
+            return true;
+        });
+        return changed;
+    }
+
+    void publish(std::uint64_t epoch) noexcept {
+        this->mutable_words().template store<std::memory_order_release>(0, epoch);
+    }
+    // Release: an add that finds a swept cell sees the epochs that came before the sweep.
+    void sweep(std::uint64_t column) noexcept {
+        const std::uint64_t bits = this->layout().in_every_cell(column);
+        for (std::uint64_t i = window_layout::control_words;
+             i < window_layout::control_words + this->where().word_count(); ++i)
+            if ((this->words().load(i) & bits) != 0)
+                this->mutable_words().template fetch_and<std::memory_order_release>(i, ~bits);
+    }
+
+    template <class OtherWords>
+    result<void> check_mergeable(const basic_windowed_bloom<OtherWords>& other) const {
+        if (auto ok = this->check_like(other); !ok) return ok;
+        if (epoch() != other.epoch())
+            return failure{error_code::mismatch, "the filters are at epochs " + std::to_string(epoch()) +
+                                                     " and " + std::to_string(other.epoch()) +
+                                                     ": rotate the older one first"};
+        return {};
+    }
+    template <class OtherWords>
+    void or_live(const basic_windowed_bloom<OtherWords>& other) noexcept {
+        const std::uint64_t live = this->layout().in_every_cell(this->layout().live_columns(epoch()));
+        for (std::uint64_t i = window_layout::control_words;
+             i < window_layout::control_words + this->where().word_count(); ++i) {
+            const std::uint64_t bits = other.words().load(i) & live;
+            if ((this->words().load(i) & bits) != bits) this->mutable_words().fetch_or(i, bits);
+        }
+    }
+
+    template <class Visit>
+    void every_live_column(Visit visit) const noexcept {
+        const std::uint64_t live = this->layout().live_columns(epoch());
+        for (std::uint32_t c = 0; c < this->layout().columns(); ++c)
+            if ((live >> c & 1) != 0) visit(std::uint64_t{1} << c);
+    }
+    double fill_of_column(std::uint64_t column) const noexcept {
+        return detail::fill_of(this->where(), {this->cell_words(), column});
+    }
+    double keys_in(std::uint64_t column) const noexcept {
+        return detail::keys_behind(this->shape(), fill_of_column(column));
+    }
+    double rate_of(const std::uint64_t* other) const noexcept {
+        double none = 1; // of the generations has the key
+        every_live_column([&](std::uint64_t column) {
+            none *= 1 - detail::answer_rate(this->where(), {this->cell_words(), column, other});
+        });
+        return 1 - none;
+    }
+
+    std::unique_ptr<std::mutex> rotation_;
+};
+
+using plain_windowed_bloom = basic_windowed_bloom<plain_words>;
+using atomic_windowed_bloom = basic_windowed_bloom<atomic_words>;
+using windowed_bloom_view = basic_windowed_bloom<const_words>;
+
+} // namespace bouncer
