@@ -35,6 +35,12 @@ class striped_counter {
         stripes_[this_thread() & mask_].value.fetch_add(n, std::memory_order_relaxed);
     }
 
+    // [any-thread] The same; returns what the calling thread's stripe held before. Who acts only when a stripe passes a
+    // multiple of some number need not read all of them.
+    std::uint64_t fetch_add(std::uint64_t n = 1) noexcept {
+        return stripes_[this_thread() & mask_].value.fetch_add(n, std::memory_order_relaxed);
+    }
+
     // [any-thread] Reads every stripe: size() cache lines.
     std::uint64_t total() const noexcept {
         std::uint64_t sum = 0;

@@ -1,0 +1,960 @@
+// scalable<F>: a chain of filters that grows with its keys and keeps one promise for the whole. Each layer is larger than
+// the one before and has a smaller share of the rate. docs/filters/scalable_bloom.md
+//
+// Thread safety, by words:
+//   plain_words   [exclusive] to change, any number of concurrent readers while nobody changes.
+//   atomic_words  all but clear, merge, merge_if_within and host_block_moved_to are [any-thread] and lock-free; queries
+//                 are wait-free. No add waits for an allocation of another.
+//   const_words   everything is [any-thread]; there is nothing that changes the chain.
+// Invariants of the atomic form:
+//   1. An add puts its key into the layer that was newest when the add began. Layers are only added while others work
+//      (detail/scalable_chain.h), so no growth loses a key.
+//   2. An add that happens-before a query is seen by it: the query looks into at least as many layers, and F promises it
+//      for each.
+//   3. The next layer is prepared by one thread, inside an add, when 31/32 of the newest one's capacity are used (below 1M
+//      keys: half). Until it is ready all others go on adding to the newest. A thread that looks at or beyond the
+//      capacity and finds no layer ready makes one itself, from a quick plan (0.1 ms), and the first one counts: so
+//      nobody waits, and nobody overfills a layer for long.
+//   4. The count that decides is of adds that changed a layer. It runs early when threads race with the same new key (F's
+//      add), and past the capacity by less than 1/128 of it (detail/scalable_layer.h) and one chunk of a batch per
+//      thread, or by what others add in the 0.1 ms of 3.
+//   5. Where no layer can be made, adds go on into the newest: nothing is lost but the promise. growth_refused() says why.
+#pragma once
+
+#include <bouncer/bit_filter.h>
+#include <bouncer/blocked_bloom.h>
+#include <bouncer/concepts.h>
+#include <bouncer/detail/ordered_hashes.h>
+#include <bouncer/detail/scalable_batch.h>
+#include <bouncer/detail/scalable_chain.h>
+#include <bouncer/detail/scalable_layer.h>
+#include <bouncer/detail/scalable_plan.h>
+#include <bouncer/detail/scalable_stored.h>
+#include <bouncer/math.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bouncer {
+
+// What a chain says of one of its layers.
+struct scalable_layer_report {
+    std::uint64_t capacity; // changing adds it was made for
+    std::uint64_t keys;     // changing adds it got
+    double promised_rate;   // at `capacity`
+    double fill_ratio;
+    double expected_fpr; // now
+    std::uint64_t size_bytes;
+};
+
+// F is one of the bit filters.
+template <class F>
+class scalable {
+    using layout = typename F::layout_type;
+    using layer_type = detail::scalable_layer<F>;
+    using fields_type = detail::chain_fields<F>;
+
+  public:
+    using filter_type = F;
+    using words_type = typename F::words_type;
+    using parameters = scalable_parameters;
+    using default_hasher = typename F::default_hasher;
+    template <class OtherWords>
+    using with_words = scalable<typename F::template with_words<OtherWords>>;
+    // The access of a copy: this chain's own, plain for a view.
+    using owned_words = typename F::owned_words;
+
+    // Of blocked_bloom, the chain that has a number in files; others cannot be saved.
+    static constexpr bool has_kind = F::kind_id == detail::blocked_layout::kind_id;
+    static constexpr std::uint16_t kind_id = has_kind ? 9 : 0;
+    static constexpr std::string_view kind_name = has_kind ? "scalable_bloom" : "scalable";
+    static constexpr std::uint16_t layout_version = 1;
+    static constexpr bool union_is_or = false;
+    static constexpr bool no_false_negatives = F::no_false_negatives;
+    static constexpr concurrency_level concurrency =
+        words_type::concurrent ? concurrency_level::lock_free : concurrency_level::exclusive;
+    static constexpr std::uint32_t layers_most = detail::scalable_layers_most;
+
+    // [any-thread] The parameters that create(goal) would use: goal.keys is what the first layer is made for, and a rate
+    // is needed. The bytes are those of the first layer.
+    static result<parameters> solve(const goal& wanted) {
+        auto chosen = detail::scalable_solve(wanted);
+        if (!chosen) return chosen.error();
+        if (auto ok = check(*chosen); !ok) return ok.error();
+        return chosen;
+    }
+    static std::uint64_t size_bytes_of(const parameters& chosen) {
+        const auto first = layer_parameters(chosen, detail::first_layer(chosen));
+        return first ? F::size_bytes_of(*first) : 0;
+    }
+    // [any-thread] Refuses parameters that make no sense; and parameters in words.
+    static result<void> check(const parameters& chosen) {
+        if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
+        if (auto first = layer_parameters(chosen, detail::first_layer(chosen)); !first) return first.error();
+        return {};
+    }
+    static std::string describe(const parameters& chosen) { return detail::scalable_describe(chosen); }
+
+    // A layer that a chain of these parameters will have.
+    struct planned_layer {
+        std::uint64_t capacity;
+        double rate;
+        typename F::parameters filter;
+        std::uint64_t size_bytes;
+    };
+    // [any-thread] The layers of a chain that holds `keys` keys, without the memory. Fails where growth would be refused
+    // whatever the memory (64 layers, more than 2^48 keys in one). Takes about 5 ms a layer.
+    static result<std::vector<planned_layer>> plan(const parameters& chosen, std::uint64_t keys) {
+        if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
+        std::vector<planned_layer> out;
+        detail::layer_budget budget = detail::first_layer(chosen);
+        for (std::uint64_t room = 0; out.empty() || room < keys;) {
+            if (out.size() == layers_most) return all_layers_used();
+            const auto solved =
+                out.empty() ? layer_parameters(chosen, budget)
+                            : parameters_after(chosen, budget, out.back().filter, out.back().capacity);
+            if (!solved) return solved.error();
+            out.push_back({budget.capacity, budget.rate, *solved, F::size_bytes_of(*solved)});
+            room += budget.capacity;
+            budget = detail::next_layer(chosen, budget.capacity, budget.remaining);
+        }
+        return out;
+    }
+
+    // [any-thread] An empty chain of one layer. options.memory serves the later layers too; see prepare_growth for
+    // its prefault.
+    static result<scalable> create(const goal& wanted,
+                                   const filter_options& options = {}) requires(words_type::writable) {
+        auto chosen = detail::scalable_solve(wanted);
+        if (!chosen) return chosen.error();
+        return create(*chosen, options);
+    }
+    static result<scalable> create(const parameters& chosen,
+                                   const filter_options& options = {}) requires(words_type::writable) {
+        if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
+        const hash_spec spec = options.hash.value_or(layout::default_hash());
+        const detail::layer_budget budget = detail::first_layer(chosen);
+        const auto solved = layer_parameters(chosen, budget);
+        if (!solved) return solved.error();
+        auto first = F::create(*solved, {.hash = spec, .memory = options.memory});
+        if (!first) return first.error();
+        scalable out(chosen, spec, options.memory);
+        out.append(std::move(*first), budget.capacity, budget.rate, budget.remaining, 0);
+        out.solve_successor(1);
+        return out;
+    }
+
+    // ---- one key -------------------------------------------------------------------------------------------------
+
+    // [any-thread] (plain: [exclusive]) Returns whether a layer changed. A key that some layer has changes nothing and
+    // does not count towards growth. One add in each layer prepares the next layer: the allocation, and about 5 ms to
+    // plan the one after; prepare_growth spares it that.
+    bool add(std::uint64_t hash) noexcept requires(words_type::writable) {
+        const std::uint32_t size = chain().size();
+        for (std::uint32_t i = size; i-- > 0;)
+            if (chain().layer(i).filter.may_contain(hash)) return false;
+        layer_type& newest = chain().layer(size - 1);
+        if (!newest.filter.add(hash)) return false; // a racing add of the same bits
+        if (newest.changes.add_one()) [[unlikely]]
+            grow_if_due(size);
+        return true;
+    }
+
+    // [any-thread] False: surely never added. True: probably added. Newest layer first: it has the most keys.
+    bool may_contain(std::uint64_t hash) const noexcept {
+        for (std::uint32_t i = chain().size(); i-- > 0;)
+            if (chain().layer(i).filter.may_contain(hash)) return true;
+        return false;
+    }
+
+    // [any-thread] (plain: [exclusive]) Adds, and returns whether the key seemed to be there before. Threads that add the
+    // same new key at once: at least one is told "new" (unless other keys' bits covered it), possibly several, whatever
+    // F promises, because they may add to different layers.
+    bool test_and_add(std::uint64_t hash) noexcept requires(words_type::writable) { return !add(hash); }
+
+    // ---- batches: each is as the calls one by one, in order --------------------------------------------------------
+
+    // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two. A large
+    // batch (an eighth of the chain's cache lines, where that is beyond 64 MiB) is put into an order first that shares
+    // cache lines: at 100M keys a third of the time, with 48 MiB beside the chain at most. Without that memory, and with
+    // memory of a host, which would not know of it, it goes without.
+    std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
+        const std::size_t count = std::min(hashes.size(), answers.size());
+        std::size_t found = 0;
+        for (std::size_t done = 0; done < count;) {
+            const std::size_t some = std::min(detail::ordered_hashes::most, count - done);
+            found += ask_run(hashes.subspan(done, some), answers.subspan(done, some));
+            done += some;
+        }
+        return found;
+    }
+
+    // [any-thread] (plain: [exclusive]) Adds all; returns how many adds changed a layer.
+    std::size_t add_batch(std::span<const std::uint64_t> hashes) noexcept requires(words_type::writable) {
+        std::size_t changed = 0;
+        for (std::size_t done = 0; done < hashes.size(); done += detail::missing_hashes::chunk) {
+            const std::size_t now = std::min(detail::missing_hashes::chunk, hashes.size() - done);
+            changed += add_chunk(hashes.subspan(done, now), nullptr);
+        }
+        return changed;
+    }
+
+    // [any-thread] (plain: [exclusive]) answers[i] = test_and_add(hashes[i]); returns how many were new (false).
+    std::size_t test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) noexcept
+        requires(words_type::writable) {
+        const std::size_t count = std::min(hashes.size(), answers.size());
+        std::size_t added = 0;
+        for (std::size_t done = 0; done < count; done += detail::missing_hashes::chunk) {
+            const std::size_t now = std::min(detail::missing_hashes::chunk, count - done);
+            added += add_chunk(hashes.subspan(done, now), answers.data() + done);
+        }
+        return added;
+    }
+
+    // ---- growth ----------------------------------------------------------------------------------------------------
+
+    // [any-thread] (plain: [exclusive]) Prepares the next layer now, if it is not: for a thread that can wait, e.g. when
+    // the newest layer is half full. The prefault of options.memory is done here; an add that prepares a layer leaves
+    // pages to their first touch. Errors: why there can be no further layer; growth_refused() has it too.
+    result<void> prepare_growth() requires(words_type::writable) {
+        const std::uint32_t size = chain().size();
+        prepare(size, true, false);
+        if (auto why = refusal_after(size)) return *why;
+        return {};
+    }
+
+    // [any-thread] Why the newest layer has no successor, if one was wanted and refused: adds go on into the newest, and
+    // the next attempt comes after another 1/32 of its capacity.
+    std::optional<failure> growth_refused() const { return refusal_after(chain().size()); }
+
+    // [any-thread] Whether the expected rate is within the promised one: true unless growth was refused. O(m).
+    bool promise_holds() const noexcept { return expected_fpr() <= promised_fpr(); }
+
+    // ---- the whole chain -------------------------------------------------------------------------------------------
+
+    // [exclusive] Forgets every key and every layer but the first. O(m) of that one.
+    void clear() noexcept requires(words_type::writable) {
+        chain().release_from(1);
+        layer_type& first = chain().layer(0);
+        first.filter.clear();
+        first.changes.set(0);
+        first.attempt_at.store(layer_type::first_attempt(first.capacity), std::memory_order_relaxed);
+        delete first.refused.exchange(nullptr, std::memory_order_relaxed);
+        first.refused_code.store({}, std::memory_order_relaxed);
+        const detail::layer_budget planned = detail::first_layer(params());
+        first.remaining = first.rate == planned.rate ? planned.remaining : params().rate - first.rate;
+    }
+
+    // [exclusive] (`other`: [any-thread]) Becomes the union: answers "maybe" for every key of both. Layers of equal
+    // parameters (at the same position, else at any) are ORed where the result stays within the layer's promise (or is no worse than it was); other
+    // layers of `other` are copied in front of the newest, so that adds go on where they did. A copy takes its expected
+    // rate of now from what remains for later layers, all copies together at most half of it. Two chains of many full
+    // layers have no such room: full, with the numbers, and nothing has changed; build a new one from the keys then.
+    // Also refused: other parameters or hash (mismatch), another secret key (wrong_key), more than 64 layers (full), no
+    // memory. Returns the expected rate after. O(m), and O(m) for each pair of layers of equal parameters.
+    template <class OtherF>
+    result<double> merge(const scalable<OtherF>& other) requires(words_type::writable) {
+        return merge_below(other, 1);
+    }
+    // [exclusive] merge, unless the expected rate would exceed `rate` (full). Adds to `other` that race with it are not
+    // in the forecast.
+    template <class OtherF>
+    result<double> merge_if_within(const scalable<OtherF>& other,
+                                   double rate) requires(words_type::writable) {
+        if (!(rate > 0) || !(rate < 1))
+            return failure{error_code::invalid_argument,
+                           "the rate must lie between 0 and 1, and is " + detail::scientific(rate)};
+        return merge_below(other, rate);
+    }
+
+    // [any-thread] Always unsupported: a key's bits in a smaller layer do not tell those in a larger one.
+    result<void> compact() const {
+        return failure{error_code::unsupported,
+                       "the " + std::to_string(layer_count()) +
+                           " layers of a chain cannot be joined into one without their keys; build a new "
+                           "filter from the keys with a rebuilder"};
+    }
+
+    // [any-thread] A copy for a snapshot, whose newest layer is folded as far (at most 64 times) as its expected rate
+    // stays within its promise and an eighth of the smaller capacity stays free. The copy holds the same keys and grows
+    // sooner. Nothing to fold: a plain copy. O(m).
+    template <class OtherWords = owned_words>
+    result<with_words<OtherWords>> fold_newest(const memory_options& memory = {}) const {
+        return copy<OtherWords>(memory, true);
+    }
+
+    // [any-thread] A copy with access of its own choice, e.g. clone<atomic_words>(). O(m).
+    template <class OtherWords = owned_words>
+    result<with_words<OtherWords>> clone(const memory_options& memory = {}) const {
+        return copy<OtherWords>(memory, false);
+    }
+
+    // [any-thread] A read-only view of the layers there are now: keys that go into later ones are not in it. Valid while
+    // this chain lives, is not cleared or merged into, and its host does not move a block.
+    with_words<const_words> view() const {
+        with_words<const_words> out(params(), hash(), {});
+        const std::uint32_t size = chain().size();
+        for (std::uint32_t i = 0; i < size; ++i) {
+            const layer_type& each = chain().layer(i);
+            out.append(each.filter.view(), each.capacity, each.rate, each.remaining, each.changes.total());
+        }
+        return out;
+    }
+
+    // [any-thread] Same parameters, same hash, and layer by layer the same bits. Threads that add across a growth may
+    // spread the same keys otherwise. O(m).
+    template <class OtherF>
+    bool operator==(const scalable<OtherF>& other) const noexcept {
+        const std::uint32_t size = chain().size();
+        if (!(params() == other.params()) || !(hash() == other.hash()) || size != other.chain().size())
+            return false;
+        for (std::uint32_t i = 0; i < size; ++i)
+            if (!(chain().layer(i).filter == other.chain().layer(i).filter)) return false;
+        return true;
+    }
+
+    // ---- what it knows of itself -----------------------------------------------------------------------------------
+
+    // [any-thread] The layers in use, oldest first. O(m).
+    std::vector<scalable_layer_report> layers() const {
+        std::vector<scalable_layer_report> out;
+        const std::uint32_t size = chain().size();
+        for (std::uint32_t i = 0; i < size; ++i) {
+            const layer_type& each = chain().layer(i);
+            out.push_back({each.capacity, each.changes.total(), each.rate, each.filter.fill_ratio(),
+                           each.filter.expected_fpr(), each.filter.size_bytes()});
+        }
+        return out;
+    }
+    // [any-thread]
+    std::uint32_t layer_count() const noexcept { return chain().size(); }
+    // [any-thread] The filter of a layer, 0 being the oldest. Precondition: i < layer_count().
+    const F& layer(std::uint32_t i) const noexcept { return chain().layer(i).filter; }
+    // [any-thread] The adds that changed a layer: the number of distinct keys, less those that were false positives when
+    // they came (at most the promised rate of them).
+    std::uint64_t changing_adds() const noexcept {
+        std::uint64_t sum = 0;
+        for (std::uint32_t i = chain().size(); i-- > 0;) sum += chain().layer(i).changes.total();
+        return sum;
+    }
+
+    // [immutable] What the whole promises, however far it grows.
+    double promised_fpr() const noexcept { return params().rate; }
+    // [any-thread] The false-positive rate now, from the bits as they are: that of at least one layer. O(m).
+    double expected_fpr() const noexcept {
+        double silent = 0; // log of the chance that no layer answers
+        for (std::uint32_t i = chain().size(); i-- > 0;)
+            silent += std::log1p(-chain().layer(i).filter.expected_fpr());
+        return -std::expm1(silent);
+    }
+    // [any-thread] The fraction of bits that are set, over all layers. O(m).
+    double fill_ratio() const noexcept {
+        double set = 0;
+        double bits = 0;
+        for (std::uint32_t i = chain().size(); i-- > 0;) {
+            const F& each = chain().layer(i).filter;
+            set += each.fill_ratio() * static_cast<double>(each.size_bits());
+            bits += static_cast<double>(each.size_bits());
+        }
+        return set / bits;
+    }
+    // [any-thread] How many distinct keys were added, estimated from the fill of each layer. Infinite when all bits of one
+    // are set. O(m).
+    double approximate_size() const noexcept {
+        double sum = 0;
+        for (std::uint32_t i = chain().size(); i-- > 0;) sum += chain().layer(i).filter.approximate_size();
+        return sum;
+    }
+    // [any-thread] The exact expected rate with `keys` keys: the layers there are, filled in order, then those that
+    // growth would make, each taking about 5 ms; the rest in the last where there can be no other.
+    double fpr_at(std::uint64_t keys) const {
+        double silent = 0;
+        std::uint64_t left = keys;
+        const auto fill = [&](const math::geometry& shape, std::uint64_t most) {
+            const std::uint64_t here = std::min(left, most);
+            left -= here;
+            silent += std::log1p(-math::fpr(shape, static_cast<double>(here)));
+        };
+        const std::uint32_t size = chain().size();
+        for (std::uint32_t i = 0; i + 1 < size; ++i)
+            fill(chain().layer(i).filter.shape(), chain().layer(i).capacity);
+        const layer_type& newest = chain().layer(size - 1);
+        math::geometry shape = newest.filter.shape();
+        typename F::parameters last = newest.filter.params();
+        detail::layer_budget budget{newest.capacity, newest.rate, newest.remaining};
+        std::uint64_t largest = largest_capacity(size);
+        for (std::uint32_t i = size; left > budget.capacity && i < layers_most; ++i) {
+            const detail::layer_budget next = detail::next_layer(params(), largest, budget.remaining);
+            const auto solved = parameters_after(params(), next, last, budget.capacity);
+            if (!solved) break;
+            fill(shape, budget.capacity);
+            last = *solved;
+            shape = layout(last).shape();
+            budget = next;
+            largest = next.capacity;
+        }
+        fill(shape, left);
+        return -std::expm1(silent);
+    }
+
+    // [any-thread] Of all layers, a prepared one too.
+    std::uint64_t size_bytes() const noexcept {
+        std::uint64_t sum = 0;
+        const std::uint32_t size = chain().size();
+        for (std::uint32_t i = 0; i < size; ++i) sum += chain().layer(i).filter.size_bytes();
+        if (const layer_type* const next = chain().parked(size)) sum += next->filter.size_bytes();
+        return sum;
+    }
+
+    // [immutable]
+    const parameters& params() const noexcept { return held_->chosen; }
+    std::string describe() const { return describe(params()); }
+    const hash_spec& hash() const noexcept { return held_->spec; }
+
+    // [exclusive] For host-supplied memory: the host has copied the block at `from` (an address to compare, which is not
+    // touched) to another place. Returns whether it is one of this chain's.
+    bool host_block_moved_to(const void* from, void* to) noexcept requires(words_type::writable) {
+        for (std::uint32_t i = 0; i < layers_most && (i < chain().size() || chain().parked(i)); ++i) {
+            F& each = chain().layer(i).filter;
+            if (each.words().memory().host_block() != from) continue;
+            each.host_block_moved_to(to);
+            return true;
+        }
+        return false;
+    }
+
+    // ---- for the file format (detail/stored.h) ---------------------------------------------------------------------
+
+    // [any-thread] The layers there are now. Counts are read first and words later: adds that race with a save may be in
+    // the file and not in its counts.
+    detail::stored_form stored() const requires(has_kind) {
+        const std::uint32_t size = chain().size();
+        detail::stored_form out{kind_id,
+                                layout_version,
+                                hash(),
+                                fields_type::begin(params(), chain().layer(size - 1).remaining, size),
+                                {}};
+        for (std::uint32_t i = 0; i < size; ++i) {
+            const layer_type& each = chain().layer(i);
+            fields_type::append(out.fields, layout::fields_of(each.filter.params()), each.capacity,
+                                each.changes.total(), each.rate);
+            out.segments.push_back(
+                {each.filter.words().line(0), each.filter.layout().word_count(), words_type::concurrent});
+        }
+        return out;
+    }
+    // [any-thread] Refuses fields that are no chain (invalid_argument, too_large).
+    static result<void> check_stored_hash(const hash_spec& spec) requires(has_kind) {
+        return F::check_stored_hash(spec);
+    }
+    static result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) requires(has_kind) {
+        return fields_type::words(fields);
+    }
+    // [any-thread] A chain of empty layers of the stored parameters, to be filled through loading_segments().
+    static result<scalable>
+    for_loading(std::span<const std::uint64_t> fields, const hash_spec& spec,
+                const memory_options& memory) requires(words_type::writable&& has_kind) {
+        const auto words = stored_words(fields);
+        if (!words) return words.error();
+        if (const std::uint64_t bytes = *words * sizeof(std::uint64_t); bytes > memory_limit_bytes())
+            return failure{error_code::too_large, "the layers need " + std::to_string(bytes) +
+                                                      " bytes, above the memory limit of " +
+                                                      std::to_string(memory_limit_bytes())};
+        return from_fields(fields, spec, memory,
+                           [&](const auto& own) { return F::for_loading(own, spec, memory); });
+    }
+    // [exclusive]
+    std::vector<std::span<std::uint64_t>> loading_segments() requires(words_type::writable&& has_kind) {
+        std::vector<std::span<std::uint64_t>> out;
+        for (std::uint32_t i = 0; i < chain().size(); ++i)
+            out.push_back(chain().layer(i).filter.loading_segments().front());
+        return out;
+    }
+    // [any-thread] A view of layers that lie in one region, one after the other.
+    static result<scalable> over_stored(region memory, std::span<const std::uint64_t> fields,
+                                        const hash_spec& spec) requires(!words_type::writable && has_kind) {
+        const auto words = stored_words(fields);
+        if (!words) return words.error();
+        if (memory.size_bytes() / sizeof(std::uint64_t) < *words)
+            return failure{error_code::corrupt, std::string(kind_name) + " needs " + std::to_string(*words) +
+                                                    " words, and there are " +
+                                                    std::to_string(memory.size_bytes() / 8)};
+        const auto* next = static_cast<const std::uint64_t*>(std::as_const(memory).data());
+        auto out = from_fields(fields, spec, {}, [&](const auto& own) {
+            const std::uint64_t count = *F::stored_words(own);
+            const std::uint64_t* const first = std::exchange(next, next + count);
+            return F::over_stored(region::borrow(first, count * sizeof(std::uint64_t)), own, spec);
+        });
+        if (out) out->held_->mapped = std::move(memory);
+        return out;
+    }
+
+  private:
+    template <class OtherF>
+    friend class scalable;
+
+    struct state {
+        state(const parameters& plan, const hash_spec& hashed, const memory_options& options)
+            : chosen(plan), spec(hashed), memory(options) {}
+
+        parameters chosen;
+        hash_spec spec;
+        memory_options memory;
+        region mapped;                         // what a view of a file borrows from; freed after the layers
+        detail::layer_chain<layer_type> chain; // read by every call
+        alignas(64) std::atomic<bool> preparing{false}; // some thread makes the next layer
+    };
+
+    scalable(const parameters& chosen, const hash_spec& spec, const memory_options& memory)
+        : held_(std::make_unique<state>(chosen, spec, memory)) {}
+
+    detail::layer_chain<layer_type>& chain() noexcept { return held_->chain; }
+    const detail::layer_chain<layer_type>& chain() const noexcept { return held_->chain; }
+
+    static result<typename F::parameters> layer_parameters(const parameters& chosen,
+                                                           const detail::layer_budget& budget) {
+        const goal wanted{
+            .keys = budget.capacity, .false_positive_rate = budget.rate, .prefer = chosen.prefer};
+        if constexpr (requires { layout::solve_layer(wanted); })
+            return layout::solve_layer(wanted);
+        else
+            return F::solve(wanted);
+    }
+
+    // Of a layer that follows one with these parameters. Below 1M keys it has the form of its predecessor, unless that
+    // is too small to have a sensible one: an exact search over all forms takes 5 ms, and would be worth 1 % of space.
+    static result<typename F::parameters> parameters_after(const parameters& chosen,
+                                                           const detail::layer_budget& budget,
+                                                           const typename F::parameters& before,
+                                                           std::uint64_t capacity_before) {
+        constexpr std::uint64_t sensible = 4096;
+        if (budget.capacity < layer_type::small_most && capacity_before >= sensible) {
+            if (const auto quick = same_form(budget, before, capacity_before)) return *quick;
+        }
+        return layer_parameters(chosen, budget);
+    }
+
+    // The parameters `before` with another size (the first field), so that the exact rate holds: up to 1 % larger than
+    // need be. Some evaluations of the rate, 0.1 ms.
+    static std::optional<typename F::parameters> same_form(const detail::layer_budget& budget,
+                                                           const typename F::parameters& before,
+                                                           std::uint64_t capacity_before) {
+        constexpr double size_most = 0x1p44; // check() has the exact limit
+        std::vector<std::uint64_t> fields = layout::fields_of(before);
+        const auto keys = static_cast<double>(budget.capacity);
+        double size = static_cast<double>(fields[0]) * keys / static_cast<double>(capacity_before);
+        for (int tries = 0; tries < 512 && size < size_most; ++tries, size = std::ceil(size * 1.01)) {
+            fields[0] = foldable(static_cast<std::uint64_t>(std::ceil(size)));
+            const typename F::parameters chosen = layout::from_fields(fields.data());
+            if (!F::check(chosen)) return std::nullopt;
+            if (math::fpr(layout(chosen).shape(), keys) <= budget.rate) return chosen;
+        }
+        return std::nullopt;
+    }
+    // Rounded up by less than 0.1 % to a multiple of a power of two, at most 64.
+    static std::uint64_t foldable(std::uint64_t size) noexcept {
+        const std::uint64_t unit = std::clamp<std::uint64_t>(std::bit_floor(size / 1024), 1, 64);
+        return (size + unit - 1) / unit * unit;
+    }
+
+    static failure all_layers_used() {
+        return {error_code::full, "the chain has all its " + std::to_string(layers_most) +
+                                      " layers; build a new filter from the keys, made for more of them"};
+    }
+
+    // [exclusive]
+    void append(F filter, std::uint64_t capacity, double rate, double remaining, std::uint64_t count) {
+        auto made = std::make_unique<layer_type>(std::move(filter), capacity, rate, remaining);
+        made->changes.set(count);
+        chain().append(std::move(made));
+    }
+
+    std::uint64_t largest_capacity(std::uint32_t size) const noexcept {
+        std::uint64_t largest = 0;
+        for (std::uint32_t i = 0; i < size; ++i) largest = std::max(largest, chain().layer(i).capacity);
+        return largest;
+    }
+
+    template <class Make>
+    static result<scalable> from_fields(std::span<const std::uint64_t> fields, const hash_spec& spec,
+                                        const memory_options& memory, Make make) {
+        scalable out(fields_type::parameters(fields), spec, memory);
+        for (std::uint32_t i = 0; i < fields_type::layers(fields); ++i) {
+            const auto each = fields_type::at(fields, i);
+            auto filter = make(each.own);
+            if (!filter) return filter.error();
+            out.append(std::move(*filter), each.capacity, each.rate, fields_type::remaining(fields),
+                       each.count);
+        }
+        return out;
+    }
+
+    // ---- batches ---------------------------------------------------------------------------------------------------
+
+    std::size_t ask_run(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
+        if (detail::ordered_hashes::worth_it(hashes.size(), size_bytes()) && !on_a_host()) {
+            if (const auto ordered = detail::ordered_hashes::of(hashes)) {
+                std::array<bool, detail::missing_hashes::chunk> there;
+                std::size_t first = 0;
+                return in_chunks(ordered->hashes(), [&](std::span<const std::uint64_t> now) {
+                    const std::size_t found = ask_chunk(now, std::span(there).first(now.size()));
+                    for (std::size_t i = 0; i < now.size(); ++i)
+                        answers[ordered->place(first + i)] = there[i];
+                    first += now.size();
+                    return found;
+                });
+            }
+        }
+        std::size_t first = 0;
+        return in_chunks(hashes, [&](std::span<const std::uint64_t> now) {
+            return ask_chunk(now, answers.subspan(std::exchange(first, first + now.size()), now.size()));
+        });
+    }
+
+    bool on_a_host() const noexcept {
+        if constexpr (requires { layer(0).words().memory().host_block(); })
+            return layer(0).words().memory().host_block() != nullptr;
+        else
+            return false;
+    }
+
+    // The sum of work(chunk) over chunks of the hashes.
+    template <class Work>
+    static std::size_t in_chunks(std::span<const std::uint64_t> hashes, Work work) noexcept {
+        std::size_t sum = 0;
+        for (std::size_t done = 0; done < hashes.size(); done += detail::missing_hashes::chunk)
+            sum += work(hashes.subspan(done, std::min(detail::missing_hashes::chunk, hashes.size() - done)));
+        return sum;
+    }
+
+    std::size_t ask_chunk(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
+        std::uint32_t size = chain().size();
+        std::size_t found = chain().layer(--size).filter.may_contain(hashes, answers);
+        if (size == 0 || found == hashes.size()) return found;
+        detail::missing_hashes missing(hashes, answers.data());
+        while (size-- > 0 && missing.size() != 0)
+            found += missing.drop_found(chain().layer(size).filter, answers.data());
+        return found;
+    }
+
+    // Finds what is missing, then adds it to the newest layer, no further than to the next count at which an add of
+    // its own would look after growth.
+    std::size_t add_chunk(std::span<const std::uint64_t> hashes, bool* answers) noexcept {
+        detail::missing_hashes missing(hashes);
+        std::uint32_t size = chain().size();
+        for (std::uint32_t i = size; i-- > 0 && missing.size() != 0;)
+            missing.drop_found(chain().layer(i).filter, answers);
+        std::size_t changed = 0;
+        for (std::size_t done = 0; done < missing.size();) {
+            layer_type& newest = chain().layer(size - 1);
+            const auto left = missing.from(done);
+            const std::uint64_t room = keys_to_next_look(size);
+            const auto now = left.first(static_cast<std::size_t>(std::min<std::uint64_t>(room, left.size())));
+            const std::size_t added = add_part(newest, missing, done, now, answers);
+            done += now.size();
+            if (added == 0) continue;
+            changed += added;
+            newest.changes.add(added);
+            if (added < room) continue;
+            grow_if_due(size);
+            for (const std::uint32_t grown = chain().size(); size < grown; ++size)
+                if (done < missing.size()) missing.drop_found(chain().layer(size - 1).filter, answers, done);
+        }
+        return changed;
+    }
+
+    static std::size_t add_part(layer_type& newest, const detail::missing_hashes& missing, std::size_t first,
+                                std::span<const std::uint64_t> now, bool* answers) noexcept {
+        if (answers == nullptr) return newest.filter.add_batch(now);
+        bool there[detail::missing_hashes::chunk];
+        const std::size_t added = newest.filter.test_and_add(now, there);
+        for (std::size_t i = 0; i < now.size(); ++i) answers[missing.place(first + i)] = there[i];
+        return added;
+    }
+
+    // At least 1.
+    std::uint64_t keys_to_next_look(std::uint32_t size) const noexcept {
+        const layer_type& newest = chain().layer(size - 1);
+        const std::uint64_t total = newest.changes.total();
+        const std::uint64_t look = chain().parked(size) != nullptr
+                                       ? newest.capacity
+                                       : newest.attempt_at.load(std::memory_order_relaxed);
+        return look > total ? look - total : 1;
+    }
+
+    // ---- growth ----------------------------------------------------------------------------------------------------
+
+    // Prepares the layer after `size` layers, and uses it, when the count says so.
+    [[gnu::noinline]] void grow_if_due(std::uint32_t size) noexcept {
+        layer_type& newest = chain().layer(size - 1);
+        if (chain().parked(size) == nullptr) {
+            const std::uint64_t total = newest.changes.total();
+            if (total < newest.attempt_at.load(std::memory_order_relaxed)) return;
+            prepare(size, false, total >= newest.capacity);
+        }
+        // Read after the layer is parked. A thread that passed the capacity while it was not may still be unseen here: its
+        // next look, less than 1/128 of the capacity later, does it.
+        if (newest.changes.total() >= newest.capacity && chain().parked(size) != nullptr)
+            chain().publish(size);
+    }
+
+    // Returns at once when another thread is at it, unless it is late: then every thread makes a layer, and one is used.
+    void prepare(std::uint32_t size, bool prefault, bool late) noexcept {
+        if (held_->preparing.exchange(true, std::memory_order_acquire)) {
+            if (late) make_and_park(size, prefault, late);
+            return;
+        }
+        const bool mine = make_and_park(size, prefault, late);
+        held_->preparing.store(false, std::memory_order_release);
+        if (mine) solve_successor(size + 1);
+    }
+
+    // Returns whether this thread's layer is the one.
+    bool make_and_park(std::uint32_t size, bool prefault, bool late) noexcept {
+        if (chain().parked(size) != nullptr || chain().size() != size) return false;
+        try {
+            auto made = make_layer(size, prefault, late);
+            if (made) return chain().park(size, std::move(*made));
+            refuse(size, made.error());
+        } catch (const std::bad_alloc&) { // of a message, a list of shapes, the layer's own record
+            refuse(size, error_code::out_of_memory);
+        }
+        return false;
+    }
+
+    result<std::unique_ptr<layer_type>> make_layer(std::uint32_t size, bool prefault, bool late) const {
+        if (size == layers_most) return all_layers_used();
+        const layer_type& newest = chain().layer(size - 1);
+        const detail::layer_budget budget =
+            detail::next_layer(params(), largest_capacity(size), newest.remaining);
+        const auto solved = parameters_now(newest, budget, late);
+        if (!solved) return no_layer(size, budget, solved.error());
+        memory_options memory = held_->memory;
+        memory.prefault = memory.prefault && prefault;
+        auto filter = F::create(*solved, {.hash = hash(), .memory = memory});
+        if (!filter) return no_layer(size, budget, filter.error());
+        return std::make_unique<layer_type>(std::move(*filter), budget.capacity, budget.rate,
+                                            budget.remaining);
+    }
+
+    result<typename F::parameters> parameters_now(const layer_type& newest,
+                                                  const detail::layer_budget& budget, bool late) const {
+        if (newest.solved.load(std::memory_order_acquire)) return newest.successor;
+        if (late) {
+            if (const auto quick = same_form(budget, newest.filter.params(), newest.capacity)) return *quick;
+        }
+        return parameters_after(params(), budget, newest.filter.params(), newest.capacity);
+    }
+
+    // Plans the layer after the first `size`, so that to prepare it takes the allocation only. For the thread that made
+    // the last of them; what it cannot plan is planned, or refused, when it is needed.
+    void solve_successor(std::uint32_t size) noexcept {
+        if (size >= layers_most) return;
+        layer_type& last = *chain().filled(size - 1);
+        try {
+            std::uint64_t largest = 0;
+            for (std::uint32_t i = 0; i < size; ++i) largest = std::max(largest, chain().filled(i)->capacity);
+            const auto planned =
+                parameters_after(params(), detail::next_layer(params(), largest, last.remaining),
+                                 last.filter.params(), last.capacity);
+            if (!planned) return;
+            last.successor = *planned;
+            last.solved.store(true, std::memory_order_release);
+        } catch (const std::bad_alloc&) {
+        }
+    }
+
+    static failure no_layer(std::uint32_t size, const detail::layer_budget& budget, const failure& why) {
+        return {why.code, "no layer " + std::to_string(size) + " for " + std::to_string(budget.capacity) +
+                              " keys at a rate of " + detail::scientific(budget.rate) + ": " + why.message};
+    }
+
+    void refuse(std::uint32_t size, const failure& why) {
+        refuse(size, why.code);
+        std::atomic<const failure*>& place = chain().layer(size - 1).refused;
+        if (place.load(std::memory_order_relaxed) != nullptr) return;
+        auto text = std::make_unique<const failure>(why);
+        const failure* none = nullptr;
+        if (place.compare_exchange_strong(none, text.get(), std::memory_order_acq_rel))
+            static_cast<void>(text.release());
+    }
+    void refuse(std::uint32_t size, error_code code) noexcept {
+        layer_type& newest = chain().layer(size - 1);
+        newest.attempt_at.store(newest.changes.total() + std::max<std::uint64_t>(1, newest.capacity / 32),
+                                std::memory_order_relaxed);
+        newest.refused_code.store(code, std::memory_order_relaxed);
+    }
+
+    std::optional<failure> refusal_after(std::uint32_t size) const {
+        if (chain().parked(size) != nullptr) return std::nullopt;
+        const layer_type& newest = chain().layer(size - 1);
+        if (const failure* const why = newest.refused.load(std::memory_order_acquire)) return *why;
+        const error_code code = newest.refused_code.load(std::memory_order_relaxed);
+        if (code == error_code{}) return std::nullopt;
+        return failure{code, "no memory to describe or make layer " + std::to_string(size)};
+    }
+
+    // ---- copies and unions -----------------------------------------------------------------------------------------
+
+    template <class OtherWords>
+    result<with_words<OtherWords>> copy(const memory_options& memory, bool folding) const {
+        with_words<OtherWords> out(params(), hash(), memory);
+        const std::uint32_t size = chain().size();
+        for (std::uint32_t i = 0; i < size; ++i) {
+            const layer_type& each = chain().layer(i);
+            const std::uint64_t count = each.changes.total();
+            if (folding && i + 1 == size) {
+                auto folded = fold_layer<OtherWords>(each, count, memory);
+                if (!folded) return folded.error();
+                if (*folded) {
+                    const std::uint64_t capacity = math::capacity((*folded)->shape(), each.rate);
+                    out.append(std::move(**folded), capacity, each.rate, each.remaining, count);
+                    continue;
+                }
+            }
+            auto same = each.filter.template clone<OtherWords>(memory);
+            if (!same) return same.error();
+            out.append(std::move(*same), each.capacity, each.rate, each.remaining, count);
+        }
+        return out;
+    }
+
+    // The most folded copy that will do; none when none will.
+    template <class OtherWords>
+    static result<std::optional<typename F::template with_words<OtherWords>>>
+    fold_layer(const layer_type& from, std::uint64_t count, const memory_options& memory) {
+        using folded_filter = typename F::template with_words<OtherWords>;
+        constexpr std::uint64_t factor_most = 64;
+        for (std::uint64_t factor = factor_most; factor > 1; --factor) {
+            const auto small = from.filter.layout().folded(factor);
+            if (!small) continue;
+            const std::uint64_t capacity = math::capacity(layout(*small).shape(), from.rate);
+            if (capacity == 0 || count > capacity - capacity / 8) continue;
+            auto folded = from.filter.template fold<OtherWords>(factor, memory);
+            if (!folded) return folded.error();
+            if (folded->expected_fpr() <= from.rate) return std::optional<folded_filter>(std::move(*folded));
+        }
+        return std::optional<folded_filter>();
+    }
+
+    // What a union will do with each layer of the other chain.
+    struct union_plan {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> ored; // own layer, other's layer
+        std::vector<std::pair<std::uint32_t, double>> copied;      // other's layer, its rate
+        double copied_rate = 0;
+        double after = 0; // the expected rate of the union
+    };
+
+    template <class OtherF>
+    result<union_plan> plan_union(const scalable<OtherF>& other) const {
+        union_plan out;
+        const std::uint32_t size = chain().size();
+        std::vector<double> rates(size); // of own layers, after
+        std::vector<bool> taken(size);
+        for (std::uint32_t i = 0; i < size; ++i) rates[i] = chain().layer(i).filter.expected_fpr();
+        double silent = 0;
+        const std::uint32_t other_size = other.chain().size();
+        for (std::uint32_t theirs = 0; theirs < other_size; ++theirs) {
+            const OtherF& from = other.chain().layer(theirs).filter;
+            const double rate = from.expected_fpr();
+            if (rate == 0 && from.fill_ratio() == 0) continue;
+            bool done = false;
+            const auto try_or = [&](std::uint32_t mine) {
+                const layer_type& into = chain().layer(mine);
+                if (done || taken[mine] || !(into.filter.params() == from.params())) return;
+                const double both = detail::answer_rate(into.filter.shape(),
+                                                        {into.filter.words().line(0), from.words().line(0)});
+                if (both > std::max(into.rate, rates[mine]))
+                    return; // a full layer may be above its promise by chance
+                done = taken[mine] = true;
+                rates[mine] = both;
+                out.ored.emplace_back(mine, theirs);
+            };
+            if (theirs < size) try_or(theirs);
+            for (std::uint32_t mine = 0; mine < size; ++mine) try_or(mine);
+            if (done) continue;
+            out.copied.emplace_back(theirs, rate);
+            out.copied_rate += rate;
+            silent += std::log1p(-rate);
+        }
+        for (const double rate : rates) silent += std::log1p(-rate);
+        out.after = -std::expm1(silent);
+        const double remaining = chain().layer(size - 1).remaining;
+        if (out.copied_rate > remaining / 2)
+            return failure{error_code::full,
+                           std::to_string(out.copied.size()) + " of the other chain's " +
+                               std::to_string(other_size) + " layers would have to be copied, at a rate of " +
+                               detail::scientific(out.copied_rate) + ", above half of the " +
+                               detail::scientific(remaining) + " that remains of the promised " +
+                               detail::scientific(promised_fpr()) +
+                               "; build a new filter from the keys of both"};
+        if (size + out.copied.size() > layers_most)
+            return failure{error_code::full, "the union would have " +
+                                                 std::to_string(size + out.copied.size()) +
+                                                 " layers, above the limit of 64; build a new filter from "
+                                                 "the keys of both"};
+        return out;
+    }
+
+    template <class OtherF>
+    result<double> merge_below(const scalable<OtherF>& other, double limit) {
+        if (!(params() == other.params()))
+            return failure{error_code::mismatch,
+                           "the chains differ in parameters: " + describe() + " and " + other.describe()};
+        if (auto ok = check_same_hash(hash(), other.hash()); !ok) return ok.error();
+        auto plan = plan_union(other);
+        if (!plan) return plan.error();
+        if (plan->after > limit)
+            return failure{error_code::full,
+                           "the union would answer \"maybe\" to " + detail::scientific(plan->after) +
+                               " of absent keys, above the limit of " + detail::scientific(limit)};
+        std::vector<std::unique_ptr<layer_type>> copies; // all memory before the first change
+        for (const auto& [theirs, rate] : plan->copied) {
+            const auto& from = other.chain().layer(theirs);
+            auto filter = from.filter.template clone<words_type>(held_->memory);
+            if (!filter) return filter.error();
+            const std::uint64_t capacity = std::clamp<std::uint64_t>(math::capacity(filter->shape(), rate), 1,
+                                                                     detail::scalable_keys_most);
+            copies.push_back(std::make_unique<layer_type>(std::move(*filter), capacity, rate, 0));
+            copies.back()->changes.set(from.changes.total());
+        }
+        for (const auto& [mine, theirs] : plan->ored) {
+            layer_type& into = chain().layer(mine);
+            if (auto ok = into.filter.merge(other.chain().layer(theirs).filter); !ok) return ok.error();
+            into.changes.set(static_cast<std::uint64_t>(
+                std::min(into.filter.approximate_size(), static_cast<double>(detail::scalable_keys_most))));
+        }
+        if (!copies.empty()) {
+            std::unique_ptr<layer_type> newest = chain().take_last();
+            newest->remaining -= plan->copied_rate;
+            newest->solved.store(false, std::memory_order_relaxed); // it would have more than its share now
+            for (auto& each : copies) chain().append(std::move(each));
+            chain().append(std::move(newest));
+        }
+        grow_if_due(chain().size());
+        return expected_fpr();
+    }
+
+    std::unique_ptr<state> held_;
+};
+
+template <class Words>
+using basic_scalable_bloom = scalable<basic_blocked_bloom<Words>>;
+using plain_scalable_bloom = basic_scalable_bloom<plain_words>;
+using atomic_scalable_bloom = basic_scalable_bloom<atomic_words>;
+using scalable_bloom_view = basic_scalable_bloom<const_words>;
+
+} // namespace bouncer
