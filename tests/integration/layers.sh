@@ -11,13 +11,14 @@ layer_of() {
     case $1 in
     $h/result.h | $h/goal.h | $h/detail/bits.h | $h/detail/format.h | $h/detail/isa.h | $h/instruction_set.h | \
         src/base/*) echo "0 base" ;;
-    $h/math.h | src/math/*) echo "1 math" ;;
+    $h/math.h | $h/*_math.h | src/math/*) echo "1 math" ;;
     $h/hash.h | $h/any_hasher.h | $h/detail/hash_*.h | src/hash/*) echo "1 hash" ;;
     $h/region.h | $h/words.h | $h/detail/load_block.h | $h/detail/striped_counter.h | src/memory/*) echo "2 memory" ;;
     $h/detail/block_mask.h | $h/detail/kernels.h | $h/detail/pipeline.* | $h/detail/one_key.h | $h/detail/*_lines.inl | \
         src/kernels/*) echo "3 kernels" ;;
-    $h/bouncer.h | src/c_api/*) echo "6 c_api" ;;
+    $h/bouncer.h | src/c_api/*) echo "7 c_api" ;;
     $h/snapshot.h | $h/any_filter.h | src/format/*) echo "5 format" ;;
+    $h/hot.h | $h/rebuilder.h | $h/rebuild_trigger.h | $h/detail/hot_*.h | src/lifecycle/*) echo "6 lifecycle" ;;
     $h/* | src/filters/*) echo "4 filters" ;;
     *) echo "unknown" ;;
     esac

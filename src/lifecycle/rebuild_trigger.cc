@@ -1,0 +1,82 @@
+#include "bouncer/rebuild_trigger.h"
+
+#include "bouncer/detail/format.h"
+
+#include <utility>
+
+namespace bouncer {
+
+using detail::scientific;
+
+rebuild_trigger operator||(rebuild_trigger left, rebuild_trigger right) {
+    return rebuild_trigger([left = std::move(left), right = std::move(right)](
+                               const rebuild_signals& now) -> std::optional<std::string> {
+        auto one = left(now);
+        auto other = right(now);
+        if (one && other) return *one + "; " + *other;
+        return one ? one : other;
+    });
+}
+
+rebuild_trigger operator&&(rebuild_trigger left, rebuild_trigger right) {
+    return rebuild_trigger([left = std::move(left), right = std::move(right)](
+                               const rebuild_signals& now) -> std::optional<std::string> {
+        const auto one = left(now);
+        const auto other = right(now);
+        if (one && other) return *one + "; " + *other;
+        return std::nullopt;
+    });
+}
+
+rebuild_trigger fill_above(double fill) {
+    return rebuild_trigger([fill](const rebuild_signals& now) -> std::optional<std::string> {
+        if (!(now.fill > fill)) return std::nullopt;
+        return "fill " + scientific(now.fill) + " is above " + scientific(fill);
+    });
+}
+
+rebuild_trigger inserted_above(std::uint64_t keys) {
+    return rebuild_trigger([keys](const rebuild_signals& now) -> std::optional<std::string> {
+        if (now.inserted <= keys) return std::nullopt;
+        return std::to_string(now.inserted) + " keys inserted, more than " + std::to_string(keys);
+    });
+}
+
+rebuild_trigger observed_fpr_above(double rate, std::uint64_t min_absent) {
+    return rebuild_trigger([rate, min_absent](const rebuild_signals& now) -> std::optional<std::string> {
+        const observed_fpr& seen = now.observed_fpr;
+        if (seen.absent < min_absent || !(seen.rate() > rate)) return std::nullopt;
+        return "observed false-positive rate " + scientific(seen.rate()) + " (" +
+               std::to_string(seen.false_positives) + " of " + std::to_string(seen.absent) + ") is above " +
+               scientific(rate);
+    });
+}
+
+rebuild_trigger epoch_reached(std::uint64_t epoch) {
+    return rebuild_trigger([epoch](const rebuild_signals& now) -> std::optional<std::string> {
+        if (epoch == 0 || now.epoch < epoch) return std::nullopt;
+        return "epoch " + std::to_string(now.epoch) + " has reached " + std::to_string(epoch);
+    });
+}
+
+rebuild_trigger attack_suspected() {
+    return rebuild_trigger([](const rebuild_signals& now) -> std::optional<std::string> {
+        if (!now.suspected_attack) return std::nullopt;
+        return "an attack is suspected";
+    });
+}
+
+observed_fpr fpr_meter::read() const noexcept {
+    // False positives first: what comes between the two reads can only lower the rate.
+    const std::uint64_t wrong =
+        false_positives_.total() - false_positives_before_.load(std::memory_order_relaxed);
+    const std::uint64_t no = said_no_.total() - said_no_before_.load(std::memory_order_relaxed);
+    return {no + wrong, wrong};
+}
+
+void fpr_meter::restart() noexcept {
+    false_positives_before_.store(false_positives_.total(), std::memory_order_relaxed);
+    said_no_before_.store(said_no_.total(), std::memory_order_relaxed);
+}
+
+} // namespace bouncer
