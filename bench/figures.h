@@ -27,5 +27,11 @@ figure_set measure_figures(const options& chosen, const figure_filter& wanted);
 
 // snapshot.cc: save, load, map_ms, save_extra_mib, add_beside_save.
 figure_set snapshot_figures(const options& chosen, const figure_filter& wanted);
+// growth.cc: growth.fpr, bits_full, bits_worst, layers, query, two_threads.
+figure_set growth_figures(const options& chosen, const figure_filter& wanted);
+// cell_kinds.cc: counting.bytes, query_1m, query_10m; window.bits, bits_flat, query_1m, query_10m.
+figure_set cell_figures(const options& chosen, const figure_filter& wanted);
+// lifecycle.cc: hot.query_ns, query_ns_swapping; rebuild.p99.
+figure_set lifecycle_figures(const options& chosen, const figure_filter& wanted);
 
 } // namespace bench

@@ -1,8 +1,6 @@
 // Snapshots against plain copies of the same bytes with the same fsync, in the same run and in turns. Wall clock: what
 // counts is when the file is there.
-#include "clock.h"
-#include "figures.h"
-#include "hashes.h"
+#include "figure_support.h"
 #include "histogram.h"
 
 #include <bouncer/blocked_bloom.h>
@@ -52,14 +50,6 @@ class workplace {
 void check(bool done, const char* what) {
     if (!done) throw bad_request(std::string("snapshot rows: cannot ") + what);
 }
-template <class T>
-T value_of(bouncer::result<T> outcome) {
-    if (!outcome) throw bad_request("snapshot rows: " + outcome.error().message);
-    return std::move(*outcome);
-}
-void check(const bouncer::result<void>& outcome) {
-    if (!outcome) throw bad_request("snapshot rows: " + outcome.error().message);
-}
 
 // What save() does without its checksums: a new file beside the old one, written, synced, renamed.
 void copy_out(const std::byte* from, std::uint64_t bytes, const std::string& path) {
@@ -89,13 +79,6 @@ void copy_in(const std::string& path, std::uint64_t bytes) {
         check(::read(file, into + done, some) == static_cast<ssize_t>(some), "read");
     }
     ::close(file);
-}
-
-template <class Work>
-double wall_of(Work work) {
-    const double before = wall_ns();
-    work();
-    return wall_ns() - before;
 }
 
 std::uint64_t status_kib(const std::string& field) {

@@ -181,6 +181,83 @@ class machine {
     key_set pending_;
 };
 
+// Kinds that are no bit filters: a plain and an atomic one that are told the same stay the same, and those that do not
+// forget have every key.
+template <class Plain>
+class twins {
+  public:
+    using Atomic = typename Plain::template with_words<atomic_words>;
+
+    explicit twins(const typename Plain::parameters& chosen)
+        : plain_(Plain::create(chosen).value()), atomic_(Atomic::create(chosen).value()) {}
+
+    void run(input& in) {
+        const auto key = in.take<std::uint8_t>();
+        const std::uint64_t hash = hash_of(key);
+        const bool before = plain_.may_contain(hash);
+        switch (in.below(6)) {
+        case 0:
+            law(plain_.add(hash) == !before, "plain add says whether the key looked new");
+            law(atomic_.add(hash) == !before, "atomic add says whether the key looked new");
+            break;
+        case 1:
+            law(plain_.test_and_add(hash) == before, "plain test_and_add says what was");
+            law(atomic_.test_and_add(hash) == before, "atomic test_and_add says what was");
+            break;
+        case 2:
+            law(plain_.add_batch({&hash, 1}) == atomic_.add_batch({&hash, 1}), "batches count alike");
+            break;
+        case 3: move_on(hash, key, in); return;
+        case 4: {
+            Plain copy = atomic_.template clone<plain_words>().value();
+            law(copy == plain_, "a clone is the same");
+            plain_ = std::move(copy);
+            return;
+        }
+        case 5:
+            plain_.clear();
+            atomic_.clear();
+            count_.fill(0);
+            return;
+        }
+        law(plain_.may_contain(hash), "an added key is there");
+        ++count_[key];
+    }
+
+    void check() const {
+        law(atomic_ == plain_, "atomic and plain are the same");
+        for (std::size_t key = 0; key < 256; ++key) {
+            const std::uint64_t hash = hash_of(static_cast<std::uint8_t>(key));
+            const bool answer = plain_.may_contain(hash);
+            law(!Plain::no_false_negatives || answer || count_[key] == 0, "no false negative");
+            law(atomic_.may_contain(hash) == answer, "atomic answers as plain");
+            bool batched = !answer;
+            plain_.may_contain({&hash, 1}, {&batched, 1});
+            law(batched == answer, "a batch answers as single calls");
+        }
+        const double rate = plain_.expected_fpr();
+        law(rate >= 0 && rate <= 1, "a rate is a rate");
+    }
+
+  private:
+    // What the kind has beyond adds: a remove of a key that is there, or the next step of a window.
+    void move_on(std::uint64_t hash, std::uint8_t key, input& in) {
+        if constexpr (requires { plain_.remove(hash); }) {
+            if (count_[key] == 0) return;
+            --count_[key];
+            plain_.remove(hash);
+            atomic_.remove(hash);
+        } else if constexpr (requires { plain_.rotate_to(1); }) {
+            const std::uint64_t to = plain_.epoch() + in.below(12);
+            law(plain_.rotate_to(to).has_value() == atomic_.rotate_to(to).has_value(), "they rotate alike");
+        }
+    }
+
+    Plain plain_;
+    Atomic atomic_;
+    std::array<unsigned, 256> count_{};
+};
+
 } // namespace
 } // namespace bouncer::fuzz
 
@@ -190,7 +267,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     with_a_kind<bouncer::plain_words>(in, [&]<class F>() {
         typename F::parameters chosen;
         small(in, chosen);
-        machine<F> both(chosen);
+        using pair = std::conditional_t<is_bit_filter<F>::value, machine<F>, twins<F>>;
+        pair both(chosen);
         for (int steps = 0; steps < 32 && !in.empty(); ++steps) {
             both.run(in);
             both.check();

@@ -113,7 +113,12 @@ struct own_list {
         bouncer::for_each_kind<Words>([&]<class F>() {
             const auto& kind = names.emplace_back(F::kind_name);
             const auto& name = names.emplace_back(prefix + kind);
-            types.push_back({name.c_str(), kind.c_str(), false, can, make<F, preference::reads>});
+            // Only bit filters are built by several threads; the others add.
+            constexpr bool builds = requires(F & f, std::span<const std::uint64_t> hashes) {
+                f.add_all(hashes, 1u);
+            };
+            types.push_back({name.c_str(), kind.c_str(), false, builds ? can : can & ~unsigned{can_add_all},
+                             make<F, preference::reads>});
         });
     }
 

@@ -3,9 +3,13 @@
 
 #include <bouncer/blocked_bloom.h>
 #include <bouncer/bloom.h>
+#include <bouncer/counting_bloom.h>
 #include <bouncer/partitioned_bloom.h>
 #include <bouncer/register_bloom.h>
+#include <bouncer/scalable.h>
 #include <bouncer/split_block_bloom.h>
+#include <bouncer/stable_bloom.h>
+#include <bouncer/windowed_bloom.h>
 
 #include <array>
 #include <cstdint>
@@ -22,8 +26,10 @@ struct type_list {
 
 // Every kind, with words of the caller's choice. A kind's id is never reused.
 template <class Words>
-using all_filters = type_list<basic_bloom<Words>, basic_blocked_bloom<Words>, basic_split_block_bloom<Words>,
-                              basic_register_bloom<Words>, basic_partitioned_bloom<Words>>;
+using all_filters =
+    type_list<basic_bloom<Words>, basic_blocked_bloom<Words>, basic_split_block_bloom<Words>,
+              basic_register_bloom<Words>, basic_partitioned_bloom<Words>, basic_counting_bloom<Words>,
+              basic_stable_bloom<Words>, basic_windowed_bloom<Words>, basic_scalable_bloom<Words>>;
 
 // [any-thread] visit.template operator()<F>() for every kind F.
 template <class Words, class Visit>

@@ -52,6 +52,10 @@ class any_filter {
     result<bool> test_and_add(std::uint64_t hash);
     result<std::size_t> test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers);
     result<void> add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0);
+    result<void> remove(std::uint64_t hash);
+    result<bool> try_remove(std::uint64_t hash);
+    result<std::uint64_t> count(std::uint64_t hash) const;
+    result<void> rotate_to(std::uint64_t epoch);
     result<double> merge(const any_filter& other);
     result<any_filter> fold(std::uint64_t factor, const memory_options& memory = {}) const;
     // [exclusive]

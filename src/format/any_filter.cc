@@ -3,6 +3,8 @@
 #include "format/chunks.h"
 #include "format/kinds.h"
 
+#include <bouncer/detail/parallel.h>
+
 #include <optional>
 
 namespace bouncer {
@@ -14,9 +16,10 @@ failure read_only(std::string_view what) {
                                          " would change it: open it with access::load, or open_shared"};
 }
 template <class F>
-failure cannot(std::string_view what) {
+failure cannot(std::string_view what, std::string_view instead = "") {
     if constexpr (!F::words_type::writable) return read_only(what);
-    return {error_code::unsupported, "a " + std::string(F::kind_name) + " cannot " + std::string(what)};
+    return {error_code::unsupported,
+            "a " + std::string(F::kind_name) + " cannot " + std::string(what) + std::string(instead)};
 }
 
 template <class T>
@@ -98,8 +101,45 @@ result<void> any_filter::add_all(std::span<const std::uint64_t> hashes, unsigned
         if constexpr (requires { f.add_all(hashes, threads); }) {
             f.add_all(hashes, threads);
             return {};
+        } else if constexpr (incremental<F>) {
+            detail::run_parallel(
+                detail::thread_count(threads, hashes.size()), [&](unsigned part, unsigned parts) {
+                    const std::size_t first = hashes.size() / parts * part;
+                    const std::size_t last =
+                        part + 1 == parts ? hashes.size() : hashes.size() / parts * (part + 1);
+                    f.add_batch(hashes.subspan(first, last - first));
+                });
+            return {};
         }
         return cannot<F>("add");
+    });
+}
+result<void> any_filter::remove(std::uint64_t hash) {
+    return visit([&]<class F>(F& f) -> result<void> {
+        if constexpr (deletable<F>) {
+            f.remove(hash);
+            return {};
+        }
+        return cannot<F>("remove", ": a counting_bloom can");
+    });
+}
+result<bool> any_filter::try_remove(std::uint64_t hash) {
+    return visit([&]<class F>(F& f) -> result<bool> {
+        if constexpr (deletable<F>) return f.try_remove(hash);
+        return cannot<F>("remove", ": a counting_bloom can");
+    });
+}
+result<std::uint64_t> any_filter::count(std::uint64_t hash) const {
+    return visit([&]<class F>(const F& f) -> result<std::uint64_t> {
+        if constexpr (requires { f.count(hash); }) return f.count(hash);
+        return failure{error_code::unsupported,
+                       "a " + std::string(F::kind_name) + " does not count: a counting_bloom does"};
+    });
+}
+result<void> any_filter::rotate_to(std::uint64_t epoch) {
+    return visit([&]<class F>(F& f) -> result<void> {
+        if constexpr (rotating<F>) return f.rotate_to(epoch);
+        return cannot<F>("rotate", ": a windowed_bloom can");
     });
 }
 result<void> any_filter::clear() {
@@ -113,18 +153,18 @@ result<void> any_filter::clear() {
 }
 
 result<double> any_filter::merge(const any_filter& other) {
+    if (kind() != other.kind())
+        return failure{error_code::mismatch, "the filters differ in kind: " + std::string(kind_name()) +
+                                                 " and " + std::string(other.kind_name())};
     return visit([&]<class F>(F& f) -> result<double> {
-        return other.visit([&]<class G>(const G& g) -> result<double> {
-            if constexpr (F::kind_id != G::kind_id) {
-                return failure{error_code::mismatch,
-                               "the filters differ in kind: " + std::string(F::kind_name) + " and " +
-                                   std::string(G::kind_name)};
-            } else if constexpr (requires { f.merge(g); }) {
-                return f.merge(g);
-            } else {
-                return cannot<F>("merge");
-            }
-        });
+        // The other has the same kind, in atomic words or as a view.
+        const auto merged = [&]<class G>(const G* g) -> result<double> {
+            if constexpr (requires { f.merge(*g); }) return f.merge(*g);
+            return cannot<F>("merge", ": its kind has no union");
+        };
+        using owned = typename F::template with_words<atomic_words>;
+        if (const auto* const g = std::get_if<owned>(&other.held_)) return merged(g);
+        return merged(std::get_if<typename F::template with_words<const_words>>(&other.held_));
     });
 }
 
@@ -142,19 +182,19 @@ result<any_filter> any_filter::fold(std::uint64_t factor, const memory_options& 
 
 result<double> any_filter::fill_ratio() const {
     return visit([]<class F>(const F& f) -> result<double> {
-        if constexpr (self_estimating<F>) return f.fill_ratio();
+        if constexpr (requires { f.fill_ratio(); }) return f.fill_ratio();
         return cannot<F>("tell its fill");
     });
 }
 result<double> any_filter::approximate_size() const {
     return visit([]<class F>(const F& f) -> result<double> {
-        if constexpr (self_estimating<F>) return f.approximate_size();
+        if constexpr (requires { f.approximate_size(); }) return f.approximate_size();
         return cannot<F>("estimate its keys");
     });
 }
 result<double> any_filter::expected_fpr() const {
     return visit([]<class F>(const F& f) -> result<double> {
-        if constexpr (self_estimating<F>) return f.expected_fpr();
+        if constexpr (requires { f.expected_fpr(); }) return f.expected_fpr();
         return cannot<F>("tell its rate");
     });
 }

@@ -13,7 +13,7 @@ namespace {
 
 template <class F>
 class add_all : public ::testing::Test {};
-TYPED_TEST_SUITE(add_all, kinds_that<is_incremental>, kind_names);
+TYPED_TEST_SUITE(add_all, kinds_that<is_bit_filter>, kind_names);
 
 TYPED_TEST(add_all, equals_the_sequential_build) {
     const auto hashes = random_hashes(scaled(100'000), 1);
@@ -59,7 +59,9 @@ TYPED_TEST(add_all, adds_to_what_is_there) {
 // ---- by slices: filters whose keys have one block each ------------------------------------------------------------
 
 template <class F>
-struct has_blocks : std::bool_constant<incremental<F> && F::layout_type::one_block> {};
+struct has_blocks : std::false_type {};
+template <class Layout, class Words>
+struct has_blocks<bit_filter<Layout, Words>> : std::bool_constant<Layout::one_block> {};
 
 template <class F>
 class add_all_by_slices : public ::testing::Test {

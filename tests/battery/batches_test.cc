@@ -43,8 +43,11 @@ TYPED_TEST(batches, of_queries_with_fewer_answers_than_hashes) {
     f.add_batch(hashes);
     for (const std::size_t length : lengths) {
         answers got(length + 1);
-        EXPECT_EQ(f.may_contain(hashes, got.span().first(length)), length);
-        for (std::size_t i = 0; i < length; ++i) EXPECT_TRUE(got[i]);
+        const std::size_t found = f.may_contain(hashes, got.span().first(length));
+        if (TypeParam::no_false_negatives) {
+            EXPECT_EQ(found, length);
+        }
+        for (std::size_t i = 0; i < length; ++i) EXPECT_EQ(got[i], f.may_contain(hashes[i]));
         EXPECT_FALSE(got[length]) << "wrote beyond the answers";
     }
 }

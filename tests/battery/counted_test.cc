@@ -22,14 +22,18 @@ TYPED_TEST(count, is_of_the_adds_that_changed_a_bit) {
         const bool changed = f.add(hash);
         expected += changed;
         EXPECT_EQ(c.add(hash), changed);
-        EXPECT_FALSE(c.add(hash));
+        if constexpr (idempotent_adds<TypeParam>) {
+            EXPECT_FALSE(c.add(hash));
+        }
     }
     EXPECT_EQ(c.count(), expected);
     for (const std::uint64_t hash : random_hashes(1'000, 2)) {
         const bool was_there = f.test_and_add(hash);
         expected += !was_there;
         EXPECT_EQ(c.test_and_add(hash), was_there);
-        EXPECT_TRUE(c.test_and_add(hash));
+        if constexpr (idempotent_adds<TypeParam>) {
+            EXPECT_TRUE(c.test_and_add(hash));
+        }
     }
     EXPECT_EQ(c.count(), expected);
     expected += f.add_batch(random_hashes(700, 3));
@@ -42,8 +46,10 @@ TYPED_TEST(count, is_of_the_adds_that_changed_a_bit) {
     EXPECT_EQ(c.count(), expected);
     EXPECT_TRUE(std::equal(ours.span().begin(), ours.span().end(), theirs.span().begin()));
     EXPECT_TRUE(c.filter() == f);
-    EXPECT_LE(c.count(), 3'400u); // never above the distinct keys with one thread
-    EXPECT_GT(c.count(), 3'400u * 7 / 10);
+    EXPECT_LE(c.count(), 3'400u);        // never above the distinct keys with one thread
+    if (TypeParam::no_false_negatives) { // a window is full of so many in one step
+        EXPECT_GT(c.count(), 3'400u * 7 / 10);
+    }
     EXPECT_EQ(c.may_contain(random_hash(9, 1)), f.may_contain(random_hash(9, 1)));
     EXPECT_EQ(c.may_contain(random_hashes(700, 5), ours.span()),
               f.may_contain(random_hashes(700, 5), theirs.span()));

@@ -21,19 +21,24 @@ class edges : public ::testing::Test {};
 TYPED_TEST_SUITE(edges, plain_kinds_that<is_incremental>, kind_names);
 
 TYPED_TEST(edges, a_hash_that_no_hasher_has_is_refused) {
-    using layout = typename TypeParam::layout_type;
-    const auto params = layout::solve({.keys = 100, .false_positive_rate = 0.01}).value();
+    const auto params = TypeParam::solve({.keys = 100, .false_positive_rate = 0.01}).value();
     const auto code =
-        layout::default_hash() == hash_spec{} ? error_code::invalid_argument : error_code::mismatch;
+        default_hash_of<TypeParam>() == hash_spec{} ? error_code::invalid_argument : error_code::mismatch;
     for (const hash_spec spec :
          {hash_spec{7, 0}, hash_spec{0, 5}, hash_spec{4, 3}, hash_spec{0x7fffffff, 0}}) {
         EXPECT_TRUE(fails_with(TypeParam::create(params, {.hash = spec}), code));
-        auto words = plain_words(region::allocate(TypeParam::size_bytes_of(params)).value());
-        EXPECT_TRUE(fails_with(bit_filter<layout, plain_words>::over(std::move(words), params, spec), code));
+        if constexpr (is_bit_filter<TypeParam>::value) {
+            auto words = plain_words(region::allocate(TypeParam::size_bytes_of(params)).value());
+            EXPECT_TRUE(fails_with(TypeParam::over(std::move(words), params, spec), code));
+        }
     }
 }
 
-TYPED_TEST(edges, over_refuses_words_that_are_misaligned_or_read_only) {
+template <class F>
+class bit_edges : public ::testing::Test {};
+TYPED_TEST_SUITE(bit_edges, plain_kinds_that<is_bit_filter>, kind_names);
+
+TYPED_TEST(bit_edges, over_refuses_words_that_are_misaligned_or_read_only) {
     using layout = typename TypeParam::layout_type;
     const auto params = layout::solve({.keys = 100, .false_positive_rate = 0.01}).value();
     const std::uint64_t bytes = TypeParam::size_bytes_of(params);
@@ -49,7 +54,7 @@ TYPED_TEST(edges, over_refuses_words_that_are_misaligned_or_read_only) {
                            error_code::invalid_argument, "writable"));
 }
 
-TYPED_TEST(edges, saturated_filters_have_infinitely_many_keys) {
+TYPED_TEST(bit_edges, saturated_filters_have_infinitely_many_keys) {
     auto full = TypeParam::create({.keys = 10, .false_positive_rate = 0.1}).value();
     full.add_batch(random_hashes(100'000, 1));
     ASSERT_EQ(full.fill_ratio(), 1.0);
@@ -60,7 +65,11 @@ TYPED_TEST(edges, saturated_filters_have_infinitely_many_keys) {
     EXPECT_EQ(full.expected_fpr(), 1.0);
 }
 
-TYPED_TEST(edges, locked_merge_if_within_refuses_and_changes_nothing) {
+template <class F>
+class locked_edges : public ::testing::Test {};
+TYPED_TEST_SUITE(locked_edges, plain_kinds_that<is_exact_mergeable_and_fixed>, kind_names);
+
+TYPED_TEST(locked_edges, merge_if_within_refuses_and_changes_nothing) {
     const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
     auto a = locked<TypeParam>::create(wanted).value();
     auto b = locked<TypeParam>::create(wanted).value();

@@ -23,7 +23,7 @@ class estimates : public ::testing::Test {
         return f;
     }
 };
-TYPED_TEST_SUITE(estimates, plain_kinds_that<is_self_estimating>, kind_names);
+TYPED_TEST_SUITE(estimates, plain_kinds_that<is_bit_filter>, kind_names);
 
 TYPED_TEST(estimates, of_an_empty_filter_are_zero) {
     for (const auto& chosen : variants<TypeParam>(1'000, 0.01)) {
@@ -37,6 +37,42 @@ TYPED_TEST(estimates, of_an_empty_filter_are_zero) {
         EXPECT_EQ(f.union_size(f).value(), 0);
         EXPECT_EQ(f.intersection_size(f).value(), 0);
         EXPECT_EQ(f.fpr_at(0), 0);
+    }
+}
+
+// What every kind that estimates promises: nothing for no keys, more for more, and rates that are rates.
+template <class F>
+class own_estimates : public ::testing::Test {};
+TYPED_TEST_SUITE(own_estimates, plain_kinds_that<is_self_estimating>, kind_names);
+
+TYPED_TEST(own_estimates, begin_at_zero_and_rise) {
+    for (const auto& chosen : variants<TypeParam>(2'000, 0.01)) {
+        SCOPED_TRACE(describe<TypeParam>(chosen));
+        auto f = TypeParam::create(chosen).value();
+        EXPECT_EQ(f.fill_ratio(), 0);
+        EXPECT_EQ(f.approximate_size(), 0);
+        EXPECT_EQ(f.expected_fpr(), 0);
+        EXPECT_EQ(f.fpr_at(0), 0);
+        f.add_batch(random_hashes(200, 1));
+        const double fill = f.fill_ratio();
+        const double size = f.approximate_size();
+        const double rate = f.expected_fpr();
+        EXPECT_GT(fill, 0);
+        EXPECT_GT(size, 0);
+        EXPECT_GT(rate, 0);
+        f.add_batch(random_hashes(1'800, 2));
+        EXPECT_GT(f.fill_ratio(), fill);
+        EXPECT_LE(f.fill_ratio(), 1);
+        EXPECT_GT(f.approximate_size(), size);
+        EXPECT_GT(f.expected_fpr(), rate);
+        if (TypeParam::no_false_negatives) { // others may forget some, and be full of so many in one step
+            EXPECT_NEAR(size, 200, 40);
+            EXPECT_NEAR(f.approximate_size(), 2'000, 200);
+            EXPECT_LE(f.expected_fpr(), 0.015);
+        }
+        EXPECT_LE(f.fpr_at(1'000), f.fpr_at(2'000));
+        f.clear();
+        EXPECT_EQ(f.approximate_size(), 0);
     }
 }
 

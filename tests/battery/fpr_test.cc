@@ -46,7 +46,7 @@ void expect_promised_rate(const typename F::parameters& chosen, std::uint64_t ke
 
 template <class F>
 class fpr : public ::testing::Test {};
-TYPED_TEST_SUITE(fpr, kinds_that<is_incremental>, kind_names);
+TYPED_TEST_SUITE(fpr, kinds_that<has_exact_rate>, kind_names);
 
 TYPED_TEST(fpr, at_ten_percent) {
     for (const auto& chosen : variants<TypeParam>(10'000, 0.1))
@@ -96,7 +96,11 @@ TYPED_TEST(fpr, of_tiny_filters) {
 }
 
 // Every preference keeps the promise it was given; the bits it may cost differ, see parameters_test.
-TYPED_TEST(fpr, promised_by_the_goal_is_kept) {
+template <class F>
+class promised_rate : public ::testing::Test {};
+TYPED_TEST_SUITE(promised_rate, plain_kinds_that<is_incremental>, kind_names);
+
+TYPED_TEST(promised_rate, of_the_goal_is_kept) {
     for (const double rate : {0.1, 0.01, 0.001, 1e-4})
         for (const auto& chosen : variants<TypeParam>(10'000, rate))
             EXPECT_LE(TypeParam::create(chosen).value().fpr_at(10'000), rate) << describe<TypeParam>(chosen);
@@ -118,6 +122,8 @@ TEST(fpr_of_every_k, of_blocked) {
     expect(block_form::any_k, 1);
     expect(block_form::sectors2, 2);
     expect(block_form::sectors4, 4);
+    expect(block_form::halves256, 2);
+    expect(block_form::halves128, 2);
 }
 
 TEST(fpr_of_every_k, of_registers) {

@@ -7,11 +7,17 @@
 namespace bouncer::test {
 namespace {
 
+// Kinds of one block; one that grows takes more as it goes, and no host can move them behind it.
 template <class F>
-class host_memory : public ::testing::Test {};
-TYPED_TEST_SUITE(host_memory, plain_kinds_that<is_incremental>, kind_names);
+    struct is_movable : std::bool_constant < incremental<F>&& requires(F& f, void* block) {
+    f.host_block_moved_to(block);
+    f.words().memory().host_block();
+} > {};
+template <class F>
+class moved_host_memory : public ::testing::Test {};
+TYPED_TEST_SUITE(moved_host_memory, plain_kinds_that<is_movable>, kind_names);
 
-TYPED_TEST(host_memory, holds_a_filter_that_the_host_moves) {
+TYPED_TEST(moved_host_memory, holds_a_filter_that_the_host_moves) {
     for (const auto& chosen : variants<TypeParam>(2'000, 0.01)) {
         SCOPED_TRACE(describe<TypeParam>(chosen));
         moving_host host;
@@ -31,7 +37,10 @@ TYPED_TEST(host_memory, holds_a_filter_that_the_host_moves) {
                 EXPECT_EQ(reinterpret_cast<std::uintptr_t>(f.words().line(0)) % 64, 0u);
                 EXPECT_TRUE(f == expected) << "after the move to offset " << offset;
                 answers found(300);
-                EXPECT_EQ(f.may_contain(random_hashes(300, 1), found.span()), 300u);
+                const std::size_t present = f.may_contain(random_hashes(300, 1), found.span());
+                if (TypeParam::no_false_negatives) {
+                    EXPECT_EQ(present, 300u);
+                }
             }
             const auto moved = std::move(f);
             EXPECT_TRUE(moved == expected);
@@ -41,16 +50,40 @@ TYPED_TEST(host_memory, holds_a_filter_that_the_host_moves) {
     }
 }
 
+template <class F>
+class host_memory : public ::testing::Test {};
+TYPED_TEST_SUITE(host_memory, plain_kinds_that<is_incremental>, kind_names);
+
 TYPED_TEST(host_memory, holds_clones_and_folds) {
     moving_host host;
     auto f = TypeParam::create({.keys = 200'000, .false_positive_rate = 0.01}).value();
     f.add_batch(random_hashes(10'000, 1));
     {
         const auto copy = f.clone(host.options()).value();
-        const auto small = f.fold(2, host.options()).value();
-        EXPECT_EQ(host.live_blocks(), 2u);
+        const std::size_t of_a_clone = host.live_blocks();
+        EXPECT_GE(of_a_clone, 1u);
         EXPECT_TRUE(copy == f);
-        EXPECT_TRUE(small == f.fold(2).value());
+        if constexpr (foldable<TypeParam>) {
+            const auto small = f.fold(2, host.options()).value();
+            EXPECT_GT(host.live_blocks(), of_a_clone);
+            EXPECT_TRUE(small == f.fold(2).value());
+        }
+    }
+    EXPECT_EQ(host.live_blocks(), 0u);
+    EXPECT_EQ(host.unknown_releases(), 0u);
+}
+
+TYPED_TEST(host_memory, that_is_dirty_does_not_show) {
+    moving_host host;
+    host.start_at(48);
+    for (const auto& chosen : variants<TypeParam>(2'000, 0.01)) {
+        SCOPED_TRACE(describe<TypeParam>(chosen));
+        auto expected = TypeParam::create(chosen).value();
+        auto f = TypeParam::create(chosen, {.memory = host.options()}).value();
+        EXPECT_TRUE(f == expected);
+        f.add_batch(random_hashes(1'000, 1));
+        expected.add_batch(random_hashes(1'000, 1));
+        EXPECT_TRUE(f == expected);
     }
     EXPECT_EQ(host.live_blocks(), 0u);
 }
@@ -63,7 +96,9 @@ TYPED_TEST(host_memory, that_is_refused) {
         error_code::out_of_memory, "host"));
     auto f = TypeParam::create({.keys = 2'000, .false_positive_rate = 0.01}).value();
     EXPECT_TRUE(fails_with(f.clone(host.options()), error_code::out_of_memory, "host"));
-    EXPECT_TRUE(fails_with(f.fold(1, host.options()), error_code::out_of_memory, "host"));
+    if constexpr (foldable<TypeParam>) {
+        EXPECT_TRUE(fails_with(f.fold(1, host.options()), error_code::out_of_memory, "host"));
+    }
 }
 
 } // namespace

@@ -26,7 +26,7 @@ typename F::parameters huge(std::uint64_t bits) {
 
 template <class F>
 class huge_index : public ::testing::Test {};
-TYPED_TEST_SUITE(huge_index, plain_kinds_that<is_incremental>, kind_names);
+TYPED_TEST_SUITE(huge_index, plain_kinds_that<is_bit_filter>, kind_names);
 
 TYPED_TEST(huge_index, stays_inside_for_extreme_hashes) {
     for (const unsigned exponent : {40u, 43u, 46u}) {

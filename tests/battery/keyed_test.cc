@@ -48,7 +48,9 @@ TYPED_TEST(keys, go_to_the_filter_as_their_hashes) {
         EXPECT_EQ(k.may_contain(name), f.may_contain(hash_key(hasher, name)));
         absent += !k.may_contain(name);
     }
-    EXPECT_GT(absent, 1'900u);
+    if (TypeParam::no_false_negatives) { // a window is full of so many in one step
+        EXPECT_GT(absent, 1'900u);
+    }
     k.clear();
     EXPECT_EQ(k.filter().fill_ratio(), 0);
 }
@@ -86,7 +88,13 @@ TYPED_TEST(keys, in_batches_are_the_keys_one_by_one) {
     }
 }
 
-TYPED_TEST(keys, added_by_several_threads_are_the_keys_one_by_one) {
+template <class F>
+struct is_bulk_buildable : std::bool_constant<incremental<F> && bouncer::detail::bulk_buildable<F>> {};
+template <class F>
+class keys_of_threads : public ::testing::Test {};
+TYPED_TEST_SUITE(keys_of_threads, plain_kinds_that<is_bulk_buildable>, kind_names);
+
+TYPED_TEST(keys_of_threads, are_the_keys_one_by_one) {
     using keyed_filter = keyed<TypeParam>;
     for (const std::size_t count : {0u, 5u, 1'500u}) {
         const auto some = names(0, count);
@@ -123,7 +131,11 @@ TEST(key_forms, of_equal_bytes_are_equal_keys) {
     EXPECT_FALSE(k.may_contain(4));
 }
 
-TYPED_TEST(keys, merge_where_the_hash_agrees) {
+template <class F>
+class merged_keys : public ::testing::Test {};
+TYPED_TEST_SUITE(merged_keys, plain_kinds_that<is_exact_and_mergeable>, kind_names);
+
+TYPED_TEST(merged_keys, are_those_of_both_where_the_hash_agrees) {
     using keyed_filter = keyed<TypeParam>;
     using keyed_other = keyed<other_form<TypeParam>>;
     const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
@@ -131,15 +143,22 @@ TYPED_TEST(keys, merge_where_the_hash_agrees) {
     auto b = keyed_other::create(wanted).value();
     auto both = keyed_filter::create(wanted).value();
     a.add_batch(names(0, 500));
-    b.add_batch(names(400, 900));
+    // A kind that counts has a key of both twice.
+    const std::size_t first = idempotent_adds<TypeParam> ? 400 : 500;
+    b.add_batch(names(first, 900));
     both.add_batch(names(0, 900));
     EXPECT_TRUE(fails_with(a.merge_if_within(b, 1e-9), error_code::full));
     EXPECT_FALSE(a == both);
     ASSERT_TRUE(a.merge(b).has_value());
-    EXPECT_TRUE(a == both);
-    const auto shared = keyed<view_form<TypeParam>>::wrap(b.filter().view()).value();
-    EXPECT_TRUE(shared.may_contain("name 450"));
-    EXPECT_TRUE(a.merge_if_within(shared, 0.5).has_value());
+    for (const std::string& name : names(0, 900)) EXPECT_TRUE(a.may_contain(name));
+    if constexpr (commuting_adds<TypeParam>) {
+        EXPECT_TRUE(a == both);
+    }
+    if constexpr (requires { b.filter().view(); }) {
+        const auto shared = keyed<view_form<TypeParam>>::wrap(b.filter().view()).value();
+        EXPECT_TRUE(shared.may_contain("name 650"));
+        EXPECT_TRUE(a.merge_if_within(shared, 0.5).has_value());
+    }
 }
 
 // ---- the hasher: built-in, seeded, secret. Two kinds will do: one that takes any hash, and one that fixes it -------

@@ -77,7 +77,13 @@ TYPED_TEST(round_trip, by_stream_in_odd_pieces) {
     }
 }
 
-TYPED_TEST(round_trip, as_a_view_of_the_file) {
+template <class F>
+struct is_mappable : std::bool_constant<incremental<F> && bouncer::detail::mappable<view_form<F>>> {};
+template <class F>
+class mapped_round_trip : public round_trip<F> {};
+TYPED_TEST_SUITE(mapped_round_trip, plain_kinds_that<is_mappable>, kind_names);
+
+TYPED_TEST(mapped_round_trip, as_a_view_of_the_file) {
     auto f = TypeParam::create({.keys = 1'000, .false_positive_rate = 0.01}).value();
     f.add_batch(random_hashes(1'000, 1));
     save(f, this->path_, {.durable = false}).value();
@@ -97,15 +103,20 @@ TYPED_TEST(round_trip, as_a_view_of_the_file) {
     EXPECT_TRUE(load<TypeParam>(this->folder_ / "again").value() == f);
 }
 
-TYPED_TEST(round_trip, shared_and_sealed) {
-    using atomic = typename TypeParam::template with_words<atomic_words>;
+template <class F>
+struct is_shareable : std::bool_constant<bouncer::detail::shareable<F>> {};
+template <class F>
+class shared_round_trip : public round_trip<F> {};
+TYPED_TEST_SUITE(shared_round_trip, atomic_kinds_that<is_shareable>, kind_names);
+
+TYPED_TEST(shared_round_trip, is_seen_and_sealed) {
     auto f = TypeParam::create({.keys = 1'000, .false_positive_rate = 0.01}).value();
     f.add_batch(random_hashes(500, 1));
     save(f, this->path_, {.durable = false}).value();
     const auto more = random_hashes(500, 2);
     f.add_batch(more);
     {
-        auto shared = open_shared<atomic>(this->path_);
+        auto shared = open_shared<TypeParam>(this->path_);
         ASSERT_TRUE(shared.has_value()) << shared.error().message;
         for (const std::uint64_t hash : more) (*shared)->add(hash);
         EXPECT_TRUE(**shared == f);

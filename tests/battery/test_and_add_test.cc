@@ -21,11 +21,11 @@ TYPED_TEST(test_and_add, answers_what_may_contain_answered_before) {
             ASSERT_TRUE(f.test_and_add(hash));
             covered += before;
         }
-        EXPECT_GT(covered, 100u) << "too few false positives to test with";
+        EXPECT_GT(covered, 20u) << "too few false positives to test with";
     }
 }
 
-TYPED_TEST(test_and_add, add_is_true_exactly_when_it_sets_a_bit) {
+TYPED_TEST(test_and_add, add_is_true_exactly_when_the_key_looked_new) {
     for (const auto& chosen : variants<TypeParam>(1'000, 0.1)) {
         SCOPED_TRACE(describe<TypeParam>(chosen));
         auto f = TypeParam::create(chosen).value();
@@ -35,15 +35,21 @@ TYPED_TEST(test_and_add, add_is_true_exactly_when_it_sets_a_bit) {
             const bool changed = f.add(hash);
             ASSERT_EQ(changed, !before.may_contain(hash));
             before.add(hash);
-            ASSERT_FALSE(f.add(hash));
+            if constexpr (idempotent_adds<TypeParam>) {
+                ASSERT_FALSE(f.add(hash));
+            }
             unchanged += !changed;
         }
-        EXPECT_GT(unchanged, 100u);
+        EXPECT_GT(unchanged, 20u);
         EXPECT_TRUE(f == before);
     }
 }
 
-TYPED_TEST(test_and_add, sets_the_bits_that_the_layout_names_and_no_other) {
+template <class F>
+class set_bits : public ::testing::Test {};
+TYPED_TEST_SUITE(set_bits, kinds_that<is_bit_filter>, kind_names);
+
+TYPED_TEST(set_bits, are_those_that_the_layout_names_and_no_other) {
     for (const double rate : {0.1, 1e-4}) {
         for (const auto& chosen : variants<TypeParam>(100, rate)) {
             SCOPED_TRACE(describe<TypeParam>(chosen));

@@ -9,9 +9,11 @@ namespace {
 template <class F>
 class union_laws : public ::testing::Test {
   protected:
+    // A window has room for a sixth of its keys in one step.
+    static constexpr std::size_t each = F::no_false_negatives ? 700 : 70;
     static F filter_of(const typename F::parameters& chosen, std::initializer_list<std::uint64_t> streams) {
         auto f = F::create(chosen).value();
-        for (const std::uint64_t stream : streams) f.add_batch(random_hashes(700, stream));
+        for (const std::uint64_t stream : streams) f.add_batch(random_hashes(each, stream));
         return f;
     }
     static F united(const F& a, const F& b) {
@@ -20,7 +22,10 @@ class union_laws : public ::testing::Test {
         return out;
     }
 };
-TYPED_TEST_SUITE(union_laws, kinds_that<is_mergeable>, kind_names);
+// Of kinds that do not remember the order of their keys; the union of others has its own tests.
+template <class F>
+struct has_lawful_union : std::bool_constant<is_mergeable<F>::value && commuting_adds<F>> {};
+TYPED_TEST_SUITE(union_laws, kinds_that<has_lawful_union>, kind_names);
 
 TYPED_TEST(union_laws, hold) {
     for (const auto& chosen : variants<TypeParam>(2'000, 0.01)) {
@@ -29,11 +34,15 @@ TYPED_TEST(union_laws, hold) {
         const auto a = this->filter_of(chosen, {1, 2});
         const auto b = this->filter_of(chosen, {2, 3});
         const auto c = this->filter_of(chosen, {4});
-        EXPECT_TRUE(this->united(a, b) == this->filter_of(chosen, {1, 2, 3}))
-            << "not the filter of the union";
+        if constexpr (idempotent_adds<TypeParam>) {
+            EXPECT_TRUE(this->united(a, b) == this->filter_of(chosen, {1, 2, 3}))
+                << "not the filter of the union";
+            EXPECT_TRUE(this->united(a, a) == a) << "not idempotent";
+            EXPECT_TRUE(this->united(this->united(a, b), b) == this->united(a, b)) << "not idempotent";
+        } else { // a sum: what both have counts twice
+            EXPECT_TRUE(this->united(a, b) == this->filter_of(chosen, {1, 2, 2, 3})) << "not the sum";
+        }
         EXPECT_TRUE(this->united(a, b) == this->united(b, a)) << "not commutative";
-        EXPECT_TRUE(this->united(a, a) == a) << "not idempotent";
-        EXPECT_TRUE(this->united(this->united(a, b), b) == this->united(a, b)) << "not idempotent";
         EXPECT_TRUE(this->united(this->united(a, b), c) == this->united(a, this->united(b, c)))
             << "not associative";
         EXPECT_TRUE(this->united(a, empty) == a) << "the empty filter is not neutral";
@@ -42,12 +51,16 @@ TYPED_TEST(union_laws, hold) {
     }
 }
 
-TYPED_TEST(union_laws, merge_with_itself_changes_nothing) {
+TYPED_TEST(union_laws, merge_with_itself_is_as_with_a_copy) {
     for (const auto& chosen : variants<TypeParam>(2'000, 0.01)) {
         auto a = this->filter_of(chosen, {1});
         const auto before = a.clone().value();
         EXPECT_TRUE(a.merge(a).has_value());
-        EXPECT_TRUE(a == before);
+        if constexpr (idempotent_adds<TypeParam>) {
+            EXPECT_TRUE(a == before);
+        } else {
+            EXPECT_TRUE(a == this->united(before, before)) << "not the sum with a copy";
+        }
     }
 }
 
@@ -57,21 +70,27 @@ TYPED_TEST(union_laws, merge_takes_every_access) {
         SCOPED_TRACE(describe<TypeParam>(chosen));
         const auto expected = this->filter_of(chosen, {1, 2});
         auto b = other::create(chosen).value();
-        b.add_batch(random_hashes(700, 2));
+        b.add_batch(random_hashes(this->each, 2));
 
         auto from_other = this->filter_of(chosen, {1});
         ASSERT_TRUE(from_other.merge(b).has_value());
         EXPECT_TRUE(from_other == expected);
 
-        auto from_view = this->filter_of(chosen, {1});
-        ASSERT_TRUE(from_view.merge(b.view()).has_value());
-        EXPECT_TRUE(from_view == expected);
-        EXPECT_TRUE(from_view.view() == expected.view());
-        EXPECT_TRUE(from_view.view() == expected);
-
         auto within = this->filter_of(chosen, {1});
-        ASSERT_TRUE(within.merge_if_within(b.view(), 0.5).has_value());
+        ASSERT_TRUE(within.merge_if_within(b, 0.5).has_value());
         EXPECT_TRUE(within == expected);
+
+        if constexpr (requires { b.view(); }) {
+            auto from_view = this->filter_of(chosen, {1});
+            ASSERT_TRUE(from_view.merge(b.view()).has_value());
+            EXPECT_TRUE(from_view == expected);
+            EXPECT_TRUE(from_view.view() == expected.view());
+            EXPECT_TRUE(from_view.view() == expected);
+
+            auto within_view = this->filter_of(chosen, {1});
+            ASSERT_TRUE(within_view.merge_if_within(b.view(), 0.5).has_value());
+            EXPECT_TRUE(within_view == expected);
+        }
     }
 }
 

@@ -60,7 +60,7 @@ class view : public ::testing::Test {
     static_assert(can_add_release<F> == is_concurrent<F>);
     static_assert(!incremental<view_form<F>> && !mergeable<view_form<F>>);
 };
-TYPED_TEST_SUITE(view, kinds_that<is_incremental>, kind_names);
+TYPED_TEST_SUITE(view, kinds_that<is_bit_filter>, kind_names);
 
 TYPED_TEST(view, sees_later_adds) {
     for (const auto& chosen : variants<TypeParam>(1'000, 0.01)) {

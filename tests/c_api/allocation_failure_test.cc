@@ -108,7 +108,7 @@ class c_api_allocation_failure : public ::testing::Test {
 TEST_F(c_api_allocation_failure, create_and_fold) {
     bouncer_options options = BOUNCER_OPTIONS_INIT;
     options.keys = 1000;
-    options.size_bytes = 4096;
+    options.false_positive_rate = 0.01;
     for (std::size_t i = 0; i < bouncer_kind_count(); ++i) {
         bouncer_filter* filter = nullptr;
         EXPECT_GT(fail_each([&] {
@@ -117,11 +117,13 @@ TEST_F(c_api_allocation_failure, create_and_fold) {
                   }),
                   0u);
         bouncer_filter* folded = nullptr;
-        EXPECT_GT(fail_each([&] {
-                      bouncer_destroy(std::exchange(folded, nullptr));
-                      return bouncer_fold(filter, 1, &folded);
-                  }),
-                  0u);
+        if (bouncer_fold(filter, 1, &folded) != BOUNCER_UNSUPPORTED) {
+            EXPECT_GT(fail_each([&] {
+                          bouncer_destroy(std::exchange(folded, nullptr));
+                          return bouncer_fold(filter, 1, &folded);
+                      }),
+                      0u);
+        }
         bouncer_destroy(filter);
         bouncer_destroy(folded);
     }

@@ -50,6 +50,19 @@ static inline bouncer_filter* make_filter(const char* kind, const char* hash, co
     return filter;
 }
 
+/* What only some kinds do: fold; forget, unasked. */
+static inline int is_bit_kind(const char* kind) {
+    return strcmp(kind, "bloom") == 0 || strcmp(kind, "blocked_bloom") == 0 ||
+           strcmp(kind, "split_block_bloom") == 0 || strcmp(kind, "register_bloom") == 0 ||
+           strcmp(kind, "partitioned_bloom") == 0;
+}
+static inline int forgets(const char* kind) {
+    return strcmp(kind, "stable_bloom") == 0;
+}
+static inline int grows(const char* kind) {
+    return strcmp(kind, "scalable_bloom") == 0;
+}
+
 /* What bouncer_contains says of a text. */
 static inline int has(const bouncer_filter* filter, const char* text) {
     uint8_t answer = 7;

@@ -66,9 +66,11 @@ static void save_and_open(const char* kind) {
             CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_clear(filter));
             CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_merge(filter, filter));
             CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_seal(filter));
-            CHECK_OK(bouncer_fold(filter, 1, &copy)); /* a copy in memory */
-            CHECK(has(copy, "alice") && writable(copy));
-            bouncer_destroy(copy);
+            if (is_bit_kind(kind)) {
+                CHECK_OK(bouncer_fold(filter, 1, &copy)); /* a copy in memory */
+                CHECK(has(copy, "alice") && writable(copy));
+                bouncer_destroy(copy);
+            }
         }
         bouncer_destroy(filter);
     }
@@ -79,6 +81,10 @@ static void merged_files(const char* kind) {
     const char* inputs[2] = {"one.bnc", "two.bnc"};
     const char* different[2] = {"one.bnc", "keyed.bnc"};
     bouncer_filter* filter;
+    if (!is_bit_kind(kind)) { /* whose union is not the OR of the words */
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_merge_files(inputs, 2, "three.bnc", "both", 0));
+        return;
+    }
     CHECK_OK(bouncer_merge_files(inputs, 2, "three.bnc", "both", 0));
     filter = opened("three.bnc", BOUNCER_MAP, NULL);
     CHECK(has(filter, "alice") && has(filter, "bob") && !has(filter, "carol"));
@@ -104,6 +110,10 @@ static void shared(const char* kind) {
     bouncer_filter* second;
     CHECK_OK(bouncer_save(filter, "shared.bnc", NULL, 0));
     bouncer_destroy(filter);
+    if (grows(kind)) {
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_open("shared.bnc", BOUNCER_SHARED, NULL, &filter));
+        return;
+    }
     filter = opened("shared.bnc", BOUNCER_SHARED, NULL);
     CHECK_OK(bouncer_verify("shared.bnc", &live));
     CHECK(live == 1);

@@ -65,15 +65,16 @@ static void single_hashes(bouncer_filter* filter) {
 }
 
 /* More keys than one chunk of the library's, and not a multiple of it. */
-static void batches(bouncer_filter* filter) {
+static void batches(bouncer_filter* filter, const char* kind) {
+    const size_t found = forgets(kind) ? key_count / 2 : key_count; /* at least */
     make_keys(filter);
     CHECK_OK(bouncer_add_batch(filter, NULL, 0));
     CHECK_OK(bouncer_add_batch(filter, keys, key_count));
     CHECK_OK(bouncer_contains_batch(filter, keys, 2 * key_count, answers));
-    CHECK(ones(0, key_count) == key_count);
+    CHECK(ones(0, key_count) >= found);
     CHECK(ones(key_count, key_count) < key_count / 20);
     CHECK_OK(bouncer_contains_hashes(filter, hashes, key_count, answers));
-    CHECK(ones(0, key_count) == key_count);
+    CHECK(ones(0, key_count) >= found);
 
     CHECK_OK(bouncer_clear(filter));
     CHECK_OK(bouncer_contains_hashes(filter, hashes, 2 * key_count, answers));
@@ -81,10 +82,10 @@ static void batches(bouncer_filter* filter) {
 
     CHECK_OK(bouncer_add_hashes(filter, hashes, key_count));
     CHECK_OK(bouncer_test_and_add_batch(filter, keys, 2 * key_count, answers));
-    CHECK(ones(0, key_count) == key_count);
+    CHECK(ones(0, key_count) >= found);
     CHECK(ones(key_count, key_count) < key_count / 20);
     CHECK_OK(bouncer_test_and_add_hashes(filter, hashes, 2 * key_count, answers));
-    CHECK(ones(0, 2 * key_count) == 2 * key_count);
+    CHECK(ones(0, 2 * key_count) >= 2 * found);
 }
 
 static void stats(const bouncer_filter* filter, const char* kind, const char* hash) {
@@ -95,9 +96,13 @@ static void stats(const bouncer_filter* filter, const char* kind, const char* ha
     CHECK(told.writable == 1);
     CHECK(told.size == sizeof told);
     CHECK(told.bits > 8 * 10000 && told.bits <= 8 * told.size_bytes);
-    CHECK(told.fill_ratio > 0.1 && told.fill_ratio < 0.6);
+    CHECK(told.fill_ratio > 0 && told.fill_ratio < 1);
+    CHECK(told.fpr_expected > 0 && told.fpr_expected < 0.011);
+    if (forgets(kind)) return;
+    CHECK(told.fill_ratio < 0.6);
     CHECK(told.keys_estimated > 0.9 * 2 * key_count && told.keys_estimated < 1.1 * 2 * key_count);
-    CHECK(told.fpr_expected > 0 && told.fpr_expected < 0.01);
+    CHECK(told.fpr_expected < 0.01);
+    if (is_bit_kind(kind)) CHECK(told.fill_ratio > 0.1);
 }
 
 static void merges(const char* kind) {
@@ -107,6 +112,12 @@ static void merges(const char* kind) {
     bouncer_options smaller = BOUNCER_OPTIONS_INIT;
     CHECK_OK(bouncer_add(a, "alice", 5));
     CHECK_OK(bouncer_add(b, "bob", 3));
+    if (forgets(kind)) {
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_merge(a, b));
+        bouncer_destroy(a);
+        bouncer_destroy(b);
+        return;
+    }
     CHECK_OK(bouncer_merge(a, b));
     CHECK(has(a, "alice") && has(a, "bob") && !has(b, "alice"));
     CHECK_OK(bouncer_merge(a, a));
@@ -128,9 +139,17 @@ static void folds(const char* kind) {
     uint64_t factor;
     int code = BOUNCER_INVALID_ARGUMENT;
     options.keys = 100000;
-    options.size_bytes = 65536;
+    if (grows(kind) || forgets(kind))
+        options.false_positive_rate = 0.01; /* the one has no size, and the other needs a rate */
+    else
+        options.size_bytes = 65536;
     CHECK_OK(bouncer_create(kind, &options, &filter));
     CHECK_OK(bouncer_add(filter, "alice", 5));
+    if (!is_bit_kind(kind)) {
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_fold(filter, 2, &half));
+        bouncer_destroy(filter);
+        return;
+    }
     for (factor = 2; factor < 100 && code == BOUNCER_INVALID_ARGUMENT; ++factor)
         code = bouncer_fold(filter, factor, &half);
     CHECK_OK(code);
@@ -185,7 +204,7 @@ int main(void) {
         bouncer_filter* filter = make_filter(kind, NULL, NULL);
         single_keys(filter);
         single_hashes(filter);
-        batches(filter);
+        batches(filter, kind);
         stats(filter, kind, parquet ? "xxh64, seed 0" : "xxh3, seed 0");
         bouncer_destroy(filter);
         merges(kind);

@@ -19,14 +19,14 @@ namespace {
 
 template <class F>
 class final_bits : public ::testing::Test {};
-TYPED_TEST_SUITE(final_bits, atomic_kinds, kind_names);
+TYPED_TEST_SUITE(final_bits, atomic_kinds_that<is_bit_filter>, kind_names);
 
 template <class F>
 using plain = typename F::template with_words<plain_words>;
 
 using hash_span = std::span<const std::uint64_t>;
 
-constexpr std::array thread_counts{2u, 4u, 16u};
+constexpr std::array adding_threads{2u, 4u, 16u};
 constexpr std::size_t chunk = 64;
 
 template <class F>
@@ -81,7 +81,7 @@ TYPED_TEST(final_bits, are_those_of_a_sequential_run) {
     const auto before = hash_span(all).first(500);
     for (const auto& parameters : variants<TypeParam>(all.size(), 0.01)) {
         const auto expected = sequential<TypeParam>(parameters, all);
-        for (const unsigned threads : thread_counts) {
+        for (const unsigned threads : adding_threads) {
             SCOPED_TRACE(describe<TypeParam>(parameters) + ", " + std::to_string(threads) + " threads");
             auto f = TypeParam::create(parameters).value();
             f.add_batch(before);
@@ -113,7 +113,7 @@ TYPED_TEST(final_bits, lose_nothing_where_all_threads_change_the_same_words) {
     const auto all = random_hashes(64, 1);
     for (const auto& parameters : variants<TypeParam>(all.size(), 0.01)) {
         const auto expected = sequential<TypeParam>(parameters, all);
-        for (const unsigned threads : thread_counts) {
+        for (const unsigned threads : adding_threads) {
             SCOPED_TRACE(describe<TypeParam>(parameters) + ", " + std::to_string(threads) + " threads");
             auto f = TypeParam::create(parameters).value();
             spin_barrier together(threads);

@@ -19,7 +19,7 @@
 namespace bouncer::test {
 namespace {
 
-constexpr std::array thread_counts{2u, 4u, 8u};
+constexpr std::array racing_threads{2u, 4u, 8u};
 
 std::uint64_t word_of(const atomic_register_bloom& f, std::uint64_t hash) {
     std::uint64_t word = 0;
@@ -58,7 +58,7 @@ std::vector<unsigned> race_freely(atomic_register_bloom& f, unsigned threads,
 // ---- the first proof: nothing else touches a key's word, so each key has exactly one winner --------------------
 
 TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_in_lockstep) {
-    for (const unsigned threads : thread_counts) {
+    for (const unsigned threads : racing_threads) {
         auto f = atomic_register_bloom::create({.words = 100'003, .k = 5}).value();
         const auto keys = keys_of_distinct_words(f, scaled(40'000 / threads));
         const auto winners =
@@ -68,7 +68,7 @@ TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_in_lockstep) {
 }
 
 TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_at_full_speed) {
-    for (const unsigned threads : thread_counts) {
+    for (const unsigned threads : racing_threads) {
         for (const bool shuffled : {false, true}) {
             auto f = atomic_register_bloom::create({.words = 2'000'003, .k = 5}).value();
             const auto keys = keys_of_distinct_words(f, scaled(400'000));
@@ -83,7 +83,7 @@ TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_at_full_speed) 
 TEST(register_winner, at_design_load_no_key_has_two) {
     const auto keys = random_hashes(scaled(400'000), 1);
     const auto parameters = variants<atomic_register_bloom>(keys.size(), 0.01).front();
-    for (const unsigned threads : thread_counts) {
+    for (const unsigned threads : racing_threads) {
         for (const bool shuffled : {false, true}) {
             SCOPED_TRACE(std::to_string(threads) + " threads");
             auto f = atomic_register_bloom::create(parameters).value();
@@ -106,7 +106,7 @@ TEST(register_winner, at_design_load_no_key_has_two) {
 TEST(register_winner, at_design_load_a_key_has_one_unless_it_is_covered) {
     const auto keys = random_hashes(scaled(10'000), 1);
     const auto parameters = variants<atomic_register_bloom>(keys.size(), 0.01).front();
-    for (const unsigned threads : thread_counts) {
+    for (const unsigned threads : racing_threads) {
         auto f = atomic_register_bloom::create(parameters).value();
         auto expected = plain_register_bloom::create(parameters).value();
         const auto winners =
@@ -122,7 +122,7 @@ TEST(register_winner, at_design_load_a_key_has_one_unless_it_is_covered) {
 
 template <class F>
 class winners : public ::testing::Test {};
-TYPED_TEST_SUITE(winners, atomic_kinds, kind_names);
+TYPED_TEST_SUITE(winners, atomic_kinds_that<is_bit_filter>, kind_names);
 
 TYPED_TEST(winners, are_at_least_one_unless_the_key_is_covered) {
     const auto keys = random_hashes(scaled(4000), 1);

@@ -16,7 +16,7 @@ namespace {
 
 template <class F>
 class scan : public ::testing::Test {};
-TYPED_TEST_SUITE(scan, atomic_kinds, kind_names);
+TYPED_TEST_SUITE(scan, atomic_kinds_that<is_bit_filter>, kind_names);
 
 bool is_rate(double value) {
     return value >= 0 && value <= 1;

@@ -1,8 +1,6 @@
 // What the concurrency tests share: threads that start together, and keys raced in lockstep.
 #pragma once
 
-#include <bouncer/all_filters.h>
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,9 +10,6 @@
 #include <vector>
 
 namespace bouncer::test {
-
-// Every kind in its atomic form, for TYPED_TEST_SUITE.
-using atomic_kinds = all_filters<atomic_words>::apply<::testing::Types>;
 
 // Lets `threads` threads go on together, again and again. Threads spin, so that on idle cores they leave within a few
 // nanoseconds of each other; beyond that they yield, because there may be more of them than cores.

@@ -13,7 +13,7 @@ class callbacks : public ::testing::Test {
     const F filter_ = small_filter<F>();
     const byte_vector bytes_ = bytes_of(filter_);
 };
-TYPED_TEST_SUITE(callbacks, shareable_kinds, short_kind_names);
+TYPED_TEST_SUITE(callbacks, stored_kinds, short_kind_names);
 
 // After as many bytes as there are up to each of these places.
 std::vector<std::size_t> places(std::size_t size) {

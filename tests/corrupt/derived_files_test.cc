@@ -42,7 +42,7 @@ class derived_files : public ::testing::Test {
     const std::string output_ = folder_.write("output", old_);
     const std::set<std::string> names_{"damaged", "good", "output"};
 };
-TYPED_TEST_SUITE(derived_files, shareable_kinds, short_kind_names);
+TYPED_TEST_SUITE(derived_files, derivable_kinds, short_kind_names);
 
 TYPED_TEST(derived_files, of_a_damaged_payload) {
     byte_vector bytes = this->bytes_;

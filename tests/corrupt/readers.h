@@ -46,7 +46,7 @@ std::vector<reader> readers() {
         add("open as a map", true,
             [](const std::string& path) { return refusal_of(open(path, access::map)); });
     }
-    if constexpr (detail::mappable<F> && F::words_type::concurrent)
+    if constexpr (detail::shareable<F>)
         out.push_back({"open_shared", true, true,
                        [](const std::string& path) { return refusal_of(open_shared<F>(path)); }});
     return out;
@@ -77,7 +77,14 @@ inline ::testing::AssertionResult is_damage(const refusal& got, const std::strin
     return ::testing::AssertionSuccess();
 }
 
-using shareable_kinds = all_filters<atomic_words>::apply<::testing::Types>;
+// Every kind that can be stored; those that can be opened shared; those whose files can be merged and folded as bytes.
+template <class F>
+struct is_storable : std::bool_constant<bouncer::detail::loadable<F>> {};
+template <class F>
+struct is_shareable : std::bool_constant<bouncer::detail::shareable<F>> {};
+using stored_kinds = atomic_kinds_that<is_storable>;
+using shareable_kinds = atomic_kinds_that<is_shareable>;
+using derivable_kinds = atomic_kinds_that<is_bit_filter>;
 
 struct short_kind_names {
     template <class F>

@@ -10,7 +10,7 @@ class truncation : public ::testing::Test {
     scratch_folder folder_;
     byte_vector bytes_ = bytes_of(small_filter<F>(), {.label = "a label"});
 };
-TYPED_TEST_SUITE(truncation, shareable_kinds, short_kind_names);
+TYPED_TEST_SUITE(truncation, stored_kinds, short_kind_names);
 
 TYPED_TEST(truncation, of_a_file_at_every_byte) {
     const std::string path = this->folder_.write("cut", this->bytes_);
@@ -29,7 +29,11 @@ TYPED_TEST(truncation, of_a_file_at_every_byte) {
     }
 }
 
-TYPED_TEST(truncation, does_not_mark_a_shared_file) {
+template <class F>
+class shared_truncation : public truncation<F> {};
+TYPED_TEST_SUITE(shared_truncation, shareable_kinds, short_kind_names);
+
+TYPED_TEST(shared_truncation, does_not_mark_the_file) {
     const std::string path = this->folder_.write("cut", this->bytes_);
     for (const std::size_t size :
          {this->bytes_.size() - 1, detail::header_bytes + 100, detail::header_bytes}) {
@@ -52,7 +56,7 @@ TYPED_TEST(truncation, of_a_source_at_every_byte) {
 }
 
 // More than one chunk, cut where its parts meet: every byte of 2 MiB would take minutes.
-TYPED_TEST(truncation, of_a_file_of_three_chunks_at_its_seams) {
+TYPED_TEST(shared_truncation, of_a_file_of_three_chunks_at_its_seams) {
     const auto filter =
         TypeParam::create(goal{.keys = 1, .size_bytes = 2 * detail::chunk_bytes + 4096}).value();
     const byte_vector bytes = bytes_of(filter);

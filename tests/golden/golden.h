@@ -5,12 +5,13 @@
 //   kind            a kind's name
 //   layout_version  of that kind
 //   size            its first explicit parameter; then k and form, where the kind has them
+//   fields          instead of these three for kinds that are no bit filters: the fields that an empty one is saved with
 //   parameters      the same in words, for people
 //   hash            how keys become hashes
 //   keys            n: the decimal strings of 0 .. n-1 were added
 //   asked           a: the decimal strings of n .. n+a-1 were asked
 //   maybe           those of them that are answered "maybe"
-// For a new kind write a file with kind, size, k, form, keys and asked; the rest follows from
+// For a new kind write a file with kind, size, k and form, or fields, keys and asked; the rest follows from
 //   BOUNCER_WRITE_GOLDEN=tests/golden golden_tests --gtest_filter='make_golden*'
 // which also saves the filter as a snapshot beside it, NAME.bnc: golden_snapshot.h.
 #pragma once
@@ -19,6 +20,7 @@
 
 #include <bouncer/keyed.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -76,6 +78,12 @@ bool with_kind_of(const golden& file, Visit visit) {
 
 template <class F>
 typename F::parameters parameters_of(const golden& file) {
+    if constexpr (!is_bit_filter<F>::value) {
+        std::vector<std::uint64_t> fields;
+        std::istringstream numbers(file.fields.at("fields"));
+        for (std::uint64_t field = 0; numbers >> field;) fields.push_back(field);
+        return F::for_loading(fields, default_hash_of<F>(), {}).value().params();
+    }
     typename F::parameters out{};
     size_parameter(out) = file.number("size");
     if constexpr (requires { out.k; }) out.k = static_cast<std::uint32_t>(file.number("k"));
@@ -108,7 +116,8 @@ F empty_filter(const golden& file) {
 template <class F>
 std::vector<std::uint64_t> words_of(const F& f) {
     std::vector<std::uint64_t> out;
-    for (std::uint64_t i = 0; i < f.size_bytes() / 8; ++i) out.push_back(f.words().load(i));
+    for (const bouncer::detail::stored_segment& each : f.stored().segments)
+        out.insert(out.end(), each.words, each.words + each.count);
     return out;
 }
 

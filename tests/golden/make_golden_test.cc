@@ -24,12 +24,18 @@ std::string golden_text(const golden& file) {
     out << "# A golden file; tests/golden/golden.h says what is what. Made by "
            "tests/golden/make_golden_test.cc.\n"
         << "kind " << F::kind_name << "\n"
-        << "layout_version " << F::layout_type::layout_version << "\n"
-        << "size " << size_parameter(f.params()) << "\n";
-    if constexpr (requires { f.params().k; }) out << "k " << f.params().k << "\n";
-    if constexpr (requires { f.params().form; })
-        out << "form " << static_cast<unsigned>(f.params().form) << "\n";
-    out << "parameters " << F::layout_type::describe(f.params()) << "\n"
+        << "layout_version " << F::layout_version << "\n";
+    if constexpr (is_bit_filter<F>::value) {
+        out << "size " << size_parameter(f.params()) << "\n";
+        if constexpr (requires { f.params().k; }) out << "k " << f.params().k << "\n";
+        if constexpr (requires { f.params().form; })
+            out << "form " << static_cast<unsigned>(f.params().form) << "\n";
+    } else {
+        out << "fields";
+        for (const std::uint64_t field : empty_filter<F>(file).stored().fields) out << " " << field;
+        out << "\n";
+    }
+    out << "parameters " << F::describe(f.params()) << "\n"
         << "hash " << to_string(f.hash()) << "\n"
         << "keys " << file.fields.at("keys") << "\n"
         << "asked " << file.fields.at("asked") << "\n"

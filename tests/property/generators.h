@@ -85,12 +85,4 @@ inline rc::Gen<goal> servable_goal(std::uint64_t most, std::uint64_t least_bytes
     return rc::gen::oneOf(by_rate, by_size);
 }
 
-// Names typed suites after their kinds.
-struct kind_names {
-    template <class F>
-    static std::string GetName(int) {
-        return std::string(F::kind_name);
-    }
-};
-
 } // namespace bouncer::test

@@ -1,9 +1,6 @@
 // Goals drawn at random: what create() returns keeps what the goal asked for, for every kind.
 #include "property/generators.h"
-
-#include <bouncer/all_filters.h>
-
-#include <gtest/gtest.h>
+#include "support/kinds.h"
 
 namespace bouncer::test {
 namespace {
@@ -11,25 +8,35 @@ namespace {
 template <class F>
 class goal_test : public ::testing::Test {};
 
-TYPED_TEST_SUITE(goal_test, all_filters<plain_words>::apply<::testing::Types>, kind_names);
+TYPED_TEST_SUITE(goal_test, plain_kinds_that<is_incremental>, kind_names);
 
 TYPED_TEST(goal_test, a_goal_that_can_be_served_is_kept) {
     EXPECT_TRUE(rc::check(std::string(TypeParam::kind_name) + " keeps its goal", [] {
         const goal wanted = *servable_goal(20'000).as("goal");
         const auto made = TypeParam::create(wanted);
+        if (!is_bit_filter<TypeParam>::value && !wanted.false_positive_rate && !made) {
+            // A kind of larger units may find a size too small, and one that grows has none.
+            RC_ASSERT(made.error().code == error_code::invalid_argument);
+            return;
+        }
         RC_ASSERT(made.has_value());
         if (wanted.false_positive_rate) {
             RC_ASSERT(made->fpr_at(wanted.keys) <= *wanted.false_positive_rate * (1 + 1e-9));
-            RC_ASSERT(made->capacity(*wanted.false_positive_rate) >= wanted.keys);
+            if constexpr (requires { made->capacity(0.5); })
+                RC_ASSERT(made->capacity(*wanted.false_positive_rate) >= wanted.keys);
         } else {
             RC_ASSERT(made->size_bytes() <= *wanted.size_bytes);
         }
     }));
 }
 
+template <class F>
+class bit_goal_test : public ::testing::Test {};
+TYPED_TEST_SUITE(bit_goal_test, plain_kinds_that<is_bit_filter>, kind_names);
+
 // The largest block of any kind is 128 bytes, so that much is always enough: for few keys too, where the best k of a
 // layout without a size would not fit.
-TYPED_TEST(goal_test, a_small_size_is_served) {
+TYPED_TEST(bit_goal_test, a_small_size_is_served) {
     for (const std::uint64_t size : {128u, 200u, 512u})
         for (const std::uint64_t keys : {1u, 10u, 100u, 10'000u}) {
             const auto made = TypeParam::create(goal{.keys = keys, .size_bytes = size});
@@ -38,7 +45,7 @@ TYPED_TEST(goal_test, a_small_size_is_served) {
         }
 }
 
-TYPED_TEST(goal_test, a_size_limit_is_kept_or_refused) {
+TYPED_TEST(bit_goal_test, a_size_limit_is_kept_or_refused) {
     EXPECT_TRUE(rc::check(std::string(TypeParam::kind_name) + " keeps or refuses a size limit", [] {
         goal wanted = *servable_goal(20'000).as("goal");
         RC_PRE(wanted.false_positive_rate.has_value());

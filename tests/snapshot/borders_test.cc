@@ -10,7 +10,7 @@ namespace {
 
 template <class F>
 class borders : public ::testing::Test {};
-TYPED_TEST_SUITE(borders, plain_kinds_that<is_incremental>, kind_names);
+TYPED_TEST_SUITE(borders, plain_kinds_that<is_bit_filter>, kind_names);
 
 constexpr std::uint64_t sizes[] = {
     1, // the smallest there is

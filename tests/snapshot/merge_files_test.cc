@@ -13,7 +13,7 @@ namespace {
 
 template <class F>
 class merge_files_of : public ::testing::Test {};
-TYPED_TEST_SUITE(merge_files_of, plain_kinds_that<is_mergeable>, kind_names);
+TYPED_TEST_SUITE(merge_files_of, plain_kinds_that<is_bit_filter>, kind_names);
 
 constexpr save_options quick() {
     return {.durable = false};
@@ -46,6 +46,26 @@ TYPED_TEST(merge_files_of, equals_the_merge_in_memory) {
             EXPECT_NE(stored.id, inspect(inputs[0]).value().id);
         }
     }
+}
+
+// Kinds whose union is not the OR of their words.
+template <class F>
+struct needs_its_memory : std::bool_constant<incremental<F> && !F::union_is_or> {};
+template <class F>
+void expect_unsupported() {
+    const scratch_folder folder;
+    const std::string path = folder / "in";
+    auto f = F::create({.keys = 100, .false_positive_rate = 0.01}).value();
+    f.add_batch(random_hashes(100, 1));
+    save(f, path, quick()).value();
+    EXPECT_TRUE(fails_with(merge_files({path, path}, folder / "out"), error_code::unsupported, F::kind_name));
+    EXPECT_EQ(folder.entries(), 1u);
+}
+TEST(merge_files_in_words, is_refused_where_a_union_is_no_or) {
+    for_each_kind<plain_words>([]<class F>() {
+        SCOPED_TRACE(F::kind_name);
+        if constexpr (needs_its_memory<F>::value) expect_unsupported<F>();
+    });
 }
 
 class merge_files_test : public ::testing::Test {

@@ -19,8 +19,9 @@ class shared_by_processes : public ::testing::Test {
     scratch_folder folder_;
     std::string path_ = folder_ / "shared";
 };
-using atomic_forms = all_filters<atomic_words>::apply<::testing::Types>;
-TYPED_TEST_SUITE(shared_by_processes, atomic_forms, kind_names);
+template <class F>
+struct is_shareable_by_any : std::bool_constant<bouncer::detail::shareable<F> && commuting_adds<F>> {};
+TYPED_TEST_SUITE(shared_by_processes, atomic_kinds_that<is_shareable_by_any>, kind_names);
 
 // Disjoint keys from several processes at once, one by one and in batches: the words of one process that adds all.
 TYPED_TEST(shared_by_processes, end_with_the_words_of_one) {

@@ -67,7 +67,7 @@ measured measure(const typename F::parameters& parameters, std::span<const std::
 template <class F>
 std::string column_name(const typename F::parameters& parameters) {
     if constexpr (requires { parameters.form; }) {
-        const std::string words = F::layout_type::describe(parameters);
+        const std::string words = F::describe(parameters);
         return words.substr(words.find("form ") + 5) + ", k " + std::to_string(parameters.k);
     } else {
         return std::string(F::kind_name.substr(0, F::kind_name.find("_bloom")));
@@ -78,8 +78,10 @@ std::string column_name(const typename F::parameters& parameters) {
 template <class Use>
 void for_each_layout(Use use) {
     for_each_kind<plain_words>([&]<class F>() {
-        static const auto all = variants<F>(keys, rate);
-        for (const auto& parameters : all) use.template operator()<F>(parameters);
+        if constexpr (is_bit_filter<F>::value) {
+            static const auto all = variants<F>(keys, rate);
+            for (const auto& parameters : all) use.template operator()<F>(parameters);
+        }
     });
 }
 

@@ -40,6 +40,12 @@ using kinds_that = typename keep_if<Holds, writable_kinds>::type::template apply
 template <template <class> class Holds>
 using plain_kinds_that =
     typename keep_if<Holds, all_filters<plain_words>>::type::template apply<::testing::Types>;
+// Every kind once, atomic: for threads and for files.
+template <template <class> class Holds>
+using atomic_kinds_that =
+    typename keep_if<Holds, all_filters<atomic_words>>::type::template apply<::testing::Types>;
+
+// ---- what a suite may ask of a kind --------------------------------------------------------------------------------
 
 template <class F>
 struct is_incremental : std::bool_constant<incremental<F>> {};
@@ -48,9 +54,54 @@ struct is_exact_about_presence : std::bool_constant<incremental<F> && F::no_fals
 template <class F>
 struct is_mergeable : std::bool_constant<incremental<F> && mergeable<F>> {};
 template <class F>
+struct is_exact_and_mergeable : std::bool_constant<is_exact_about_presence<F>::value && mergeable<F>> {};
+template <class F>
 struct is_foldable : std::bool_constant<incremental<F> && foldable<F>> {};
 template <class F>
 struct is_self_estimating : std::bool_constant<incremental<F> && self_estimating<F>> {};
+
+// Its state is bits that only go from 0 to 1, where a layout says: suites of layouts, words, kernels, samples.
+template <class F>
+struct is_bit_filter : std::false_type {};
+template <class Layout, class Words>
+struct is_bit_filter<bit_filter<Layout, Words>> : std::true_type {};
+
+// Adding a key again leaves the state as it is. A kind whose union is no OR says so by adds_are_idempotent.
+template <class F>
+constexpr bool adds_are_idempotent() {
+    if constexpr (requires { F::adds_are_idempotent; }) return F::adds_are_idempotent;
+    return F::union_is_or;
+}
+template <class F>
+inline constexpr bool idempotent_adds = adds_are_idempotent<F>();
+
+// The same keys in any order give the same state. So do counters; another kind says so by adds_commute.
+template <class F>
+constexpr bool adds_commute() {
+    if constexpr (requires { F::adds_commute; }) return F::adds_commute;
+    if constexpr (requires { F::counts_adds; }) return F::counts_adds;
+    return F::union_is_or;
+}
+template <class F>
+inline constexpr bool commuting_adds = adds_commute<F>();
+
+// fpr_at(n) is the mean rate of filters with n keys, and not only a bound of it. Such a kind says so by rate_is_exact.
+template <class F>
+constexpr bool rate_is_exact() {
+    if constexpr (requires { F::rate_is_exact; }) return F::rate_is_exact;
+    return is_bit_filter<F>::value;
+}
+template <class F>
+struct has_exact_rate : std::bool_constant<incremental<F> && rate_is_exact<F>()> {};
+
+// goal.size_bytes is the size of the filter. scalable_bloom has none, and stable_bloom needs a rate as well.
+template <class F>
+struct has_fixed_size
+    : std::bool_constant<incremental<F> && F::kind_id != basic_scalable_bloom<plain_words>::kind_id &&
+                         F::kind_id != plain_stable_bloom::kind_id> {};
+template <class F>
+struct is_exact_mergeable_and_fixed
+    : std::bool_constant<is_exact_and_mergeable<F>::value && has_fixed_size<F>::value> {};
 
 // Made for several threads at once?
 template <class F>
@@ -73,7 +124,38 @@ auto& size_parameter(Parameters& chosen) {
 
 template <class F>
 std::string describe(const typename F::parameters& chosen) {
-    return std::string(F::kind_name) + ": " + F::layout_type::describe(chosen);
+    return std::string(F::kind_name) + ": " + F::describe(chosen);
+}
+
+// The smallest size at which these parameters keep the rate; false, and no such size, where none below 64 MiB does.
+template <class F>
+bool size_for(typename F::parameters& chosen, std::uint64_t keys, double rate) {
+    if constexpr (is_bit_filter<F>::value) {
+        if (!F::check(chosen)) return false;
+        const auto sized = math::smallest(typename F::layout_type(chosen).shape(), math::growth::blocks, 1,
+                                          keys, rate, std::uint64_t{1} << 30);
+        if (sized) size_parameter(chosen) = sized->blocks;
+        return sized.has_value();
+    } else {
+        size_parameter(chosen) = 1;
+        const std::uint64_t unit = F::check(chosen) ? 1 : 64; // in blocks, or in cells of whole words
+        const auto keeps = [&](std::uint64_t units) {
+            size_parameter(chosen) = units * unit;
+            return F::create(chosen, {.memory = {.prefault = false}}).value().fpr_at(keys) <= rate;
+        };
+        size_parameter(chosen) = unit;
+        if (!F::check(chosen)) return false; // not for any size
+        std::uint64_t enough = 1;
+        while (!keeps(enough)) {
+            if (F::size_bytes_of(chosen) >= std::uint64_t{64} << 20) return false;
+            enough *= 2;
+        }
+        for (std::uint64_t few = enough / 2; enough - few > 1;) {
+            const std::uint64_t middle = few + (enough - few) / 2;
+            (keeps(middle) ? enough : few) = middle;
+        }
+        return keeps(enough);
+    }
 }
 
 // Every way in which a kind can serve a goal: what each preference picks, and each form a kind has, also where no
@@ -81,11 +163,10 @@ std::string describe(const typename F::parameters& chosen) {
 template <class F>
 std::vector<typename F::parameters> variants(std::uint64_t keys, double rate) {
     using parameters = typename F::parameters;
-    using layout = typename F::layout_type;
     std::vector<parameters> out;
     for (const auto favoured : {prefer::reads, prefer::adds, prefer::space}) {
         const parameters chosen =
-            layout::solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured}).value();
+            F::solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured}).value();
         if (std::find(out.begin(), out.end(), chosen) == out.end()) out.push_back(chosen);
     }
     if constexpr (requires(parameters p) {
@@ -94,22 +175,33 @@ std::vector<typename F::parameters> variants(std::uint64_t keys, double rate) {
                   }) {
         using form_type = decltype(parameters::form);
         const auto by_rate = static_cast<std::uint32_t>(std::lround(-std::log2(rate)));
-        for (unsigned form = 0; form < 8; ++form) {
-            const auto same = [&](const parameters& p) { return p.form == static_cast<form_type>(form); };
-            for (const std::uint32_t k : {by_rate, 8u, 16u}) {
-                parameters tried = out.front();
-                tried.form = static_cast<form_type>(form);
-                tried.k = k;
-                if (std::any_of(out.begin(), out.end(), same) || !layout::check(tried)) continue;
-                const auto sized = math::smallest(layout(tried).shape(), math::growth::blocks, 1, keys, rate,
-                                                  std::uint64_t{1} << 30);
-                if (!sized) continue;
-                size_parameter(tried) = sized->blocks;
-                out.push_back(tried);
-            }
-        }
+        const parameters first = out.front();
+        for (const std::uint32_t width : {4u, 8u, 16u, 32u})
+            for (unsigned form = 0; form < 8; ++form)
+                for (const std::uint32_t k : {by_rate, 8u, 16u}) {
+                    parameters tried = first;
+                    tried.form = static_cast<form_type>(form);
+                    tried.k = static_cast<decltype(tried.k)>(k);
+                    if constexpr (requires { tried.counter_bits; })
+                        tried.counter_bits = width;
+                    else if (width != 4)
+                        continue;
+                    const auto same = [&](const parameters& p) {
+                        if constexpr (requires { p.counter_bits; })
+                            if (p.counter_bits != width) return false;
+                        return p.form == tried.form;
+                    };
+                    if (std::any_of(out.begin(), out.end(), same)) continue;
+                    if (size_for<F>(tried, keys, rate)) out.push_back(tried);
+                }
     }
     return out;
+}
+
+// How the hashes of a kind are made, unless told: prehashed, or the one hash that it fixes.
+template <class F>
+hash_spec default_hash_of() {
+    return F::check_stored_hash({}) ? hash_spec{} : spec_of(typename F::default_hasher{});
 }
 
 // The other writable access to the same kind.

@@ -39,7 +39,7 @@ inline std::vector<std::uint64_t> extreme_hashes() {
 class answers {
   public:
     explicit answers(std::size_t count, bool value = false)
-        : count_(count), data_(std::make_unique<bool[]>(count)) {
+        : count_(count), data_(std::make_unique<bool[]>(count + 1)) {
         for (std::size_t i = 0; i < count; ++i) data_[i] = value;
     }
     std::span<bool> span() { return {data_.get(), count_}; }
