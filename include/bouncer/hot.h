@@ -12,7 +12,9 @@
 //      (rebuilder.h), whose shadow gets every add as well.
 // The read side costs two loads and two stores to a line of the thread's own, under 2 ns; the writer pays with
 // membarrier. Where that is missing (or BOUNCER_MEMBARRIER=off) a query has one locked instruction, about 6 ns.
-// In a child after fork() what other threads of the parent held stays held: only memory is lost by that.
+// In a child after fork() what other threads of the parent held stays held: the child must not swap or rotate. A thread's
+// first query, and handles nested deeper than any before, need a record of some hundred bytes and wait until there is memory
+// for it. Should the system refuse membarrier later on, replaced filters stay in memory: see wait_for_readers.
 #pragma once
 
 #include <bouncer/detail/hot_guard.h>
@@ -136,6 +138,16 @@ class hot {
                       });
     }
 
+    // [any-thread] For an F that forgets by steps: the current filter and, during a rebuild, the new one go on to `epoch`.
+    // Waits for swaps and other rotations, and they for it.
+    result<void> rotate_to(std::uint64_t epoch) requires requires(F& f) { f.rotate_to(epoch); }
+    {
+        const auto held = publisher_.lock();
+        if (auto ok = now().serving->rotate_to(epoch); !ok) return ok;
+        if (shadow* const second = now().shadow; second != nullptr) return second->filter.rotate_to(epoch);
+        return {};
+    }
+
     // ---- replacing ------------------------------------------------------------------------------------------------
 
     // [any-thread] Serves `next` from now on, whatever its parameters. An F that takes hashes must have the
@@ -238,6 +250,9 @@ class hot {
             const auto held = publisher_.lock();
             if (auto ok = check_like(*now().serving, second->filter); !ok) return ok.error();
             if (dropped_) return failure{error_code::cancelled, "cancelled before the source was asked"};
+            if constexpr (requires { second->filter.rotate_to(second->filter.epoch()); }) {
+                if (auto ok = second->filter.rotate_to(now().serving->epoch()); !ok) return ok.error();
+            }
             publisher_.publish(both.release()->with(now().serving_owner, std::move(second), rebuild));
             end_ = std::move(end);
         } catch (const std::bad_alloc&) {

@@ -177,6 +177,7 @@ class keyed {
 
     // [any-thread] (plain: [exclusive]) Where F forgets by steps; see F.
     result<void> rotate_to(std::uint64_t epoch) requires rotating<F> { return filter_.rotate_to(epoch); }
+    std::uint64_t epoch() const noexcept requires rotating<F> { return filter_.epoch(); }
 
     // [any-thread] Everything else F knows: fill_ratio, approximate_size, expected_fpr, …; and what changes it by
     // hash.

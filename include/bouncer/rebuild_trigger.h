@@ -4,9 +4,9 @@
 
 #include <bouncer/detail/striped_counter.h>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -71,7 +71,7 @@ class fpr_meter {
     // [any-thread] The filter said maybe, and the store has no such key. (Maybe and there is no sample: not fed.)
     void false_positive(std::uint64_t queries = 1) noexcept { false_positives_.add(queries); }
 
-    // [any-thread] Since the last restart.
+    // [any-thread] Since the last restart. Reading and restarting wait for each other, counting for nobody.
     observed_fpr read() const noexcept;
 
     // [any-thread] Begins again, as after a rebuild. Counts that race it fall on either side.
@@ -80,8 +80,9 @@ class fpr_meter {
   private:
     detail::striped_counter said_no_;
     detail::striped_counter false_positives_;
-    std::atomic<std::uint64_t> said_no_before_{0};
-    std::atomic<std::uint64_t> false_positives_before_{0};
+    mutable std::mutex restarting_;
+    std::uint64_t said_no_before_ = 0; // under the mutex
+    std::uint64_t false_positives_before_ = 0;
 };
 
 } // namespace bouncer

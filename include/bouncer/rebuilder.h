@@ -3,7 +3,9 @@
 //
 // The contract, by which there is no false negative at any moment: a key is in the source of truth before its add() is
 // called, or its add() begins after the rebuild did. Adds meanwhile go to both filters. Removing keys during a rebuild
-// is not supported: a key that the source gave before, or gives after, its removal is in the new filter.
+// is not supported: a key that the source gave before, or gives after, its removal is in the new filter. A filter that
+// counts has counted a key twice that came from the source and was added meanwhile; one that forgets by steps gets all keys
+// of the source in the current step. The memory of a filter that grows is checked for its plan's first layer only.
 //
 // Thread safety: rebuild() runs on the caller's thread; everything is [any-thread] while other threads ask, add and
 // swap by the same hot<F>. For a plain F: as long as nobody adds.
@@ -32,16 +34,16 @@ namespace bouncer {
 
 namespace detail {
 
-// keyed<F> and other wrappers have a filter inside, which knows the math.
+// keyed<F> and wrappers that do not size themselves have a filter inside, which knows the math.
 template <class F>
 struct bare_filter {
     using type = F;
 };
 template <class F>
-requires requires {
-    typename F::filter_type;
-}
-struct bare_filter<F> : bare_filter<typename F::filter_type> {};
+requires(
+    !requires(const goal& wanted) { F::solve(wanted); } &&
+    requires { typename F::filter_type; }) struct bare_filter<F> : bare_filter<typename F::filter_type> {
+};
 
 // The expected rate with so many keys, where F can tell.
 template <class F>
@@ -57,6 +59,11 @@ std::optional<double> rate_at(const F& filter, std::uint64_t keys) {
 // The most keys by which the filter keeps the rate, at least `surely`; unlimited from 2^40 on (a filter that grows).
 template <class F>
 std::uint64_t most_keys_within(const F& filter, double rate, std::uint64_t surely) {
+    if constexpr (requires { filter.promised_fpr(); }) {
+        if (filter.promised_fpr() <= rate) return unlimited; // it grows
+    } else if constexpr (requires { filter.filter().promised_fpr(); }) {
+        if (filter.filter().promised_fpr() <= rate) return unlimited;
+    }
     const auto keeps = [&](std::uint64_t keys) { return rate_at(filter, keys).value_or(1) <= rate; };
     std::uint64_t good = surely;
     std::uint64_t bad = std::max<std::uint64_t>(surely, 1) * 2;
@@ -139,19 +146,13 @@ class rebuilder {
     rebuild(const rebuild_plan<F>& plan, Source&& source, const rebuild_options& options = {}) {
         const auto claimed = target_.claim();
         if (!claimed) return claimed.error();
-        running_.store(*claimed, std::memory_order_release);
-        auto report = [&]() -> result<rebuild_report> {
-            try {
-                const std::stop_callback stopping(options.stop, [&] { target_.drop(*claimed); });
-                return run(*claimed, plan, source, options);
-            } catch (...) {
-                return detail::failure_of_exception("the rebuild");
-            }
-        }();
-        target_.drop(*claimed); // where it did not come to its end
-        running_.store(0, std::memory_order_release);
-        target_.release(*claimed);
-        return report;
+        const ending at_end(*this, *claimed); // also when there is no memory for a message
+        try {
+            const std::stop_callback stopping(options.stop, [&] { target_.drop(*claimed); });
+            return run(*claimed, plan, source, options);
+        } catch (...) {
+            return detail::failure_of_exception("the rebuild");
+        }
     }
 
     // [any-thread] Ends the rebuild that is running: its filter is dropped and its memory freed at once, even while the
@@ -167,6 +168,25 @@ class rebuilder {
 
   private:
     using sink_type = rebuild_sink<F>;
+
+    // From claim to release of one rebuild.
+    class ending {
+      public:
+        ending(rebuilder& of, std::uint64_t rebuild) noexcept : of_(of), rebuild_(rebuild) {
+            of_.running_.store(rebuild, std::memory_order_release);
+        }
+        ~ending() {
+            of_.target_.drop(rebuild_); // where it did not come to its end
+            of_.running_.store(0, std::memory_order_release);
+            of_.target_.release(rebuild_);
+        }
+        ending(const ending&) = delete;
+        ending& operator=(const ending&) = delete;
+
+      private:
+        rebuilder& of_;
+        std::uint64_t rebuild_;
+    };
 
     static failure cancelled(std::uint64_t keys) {
         return {error_code::cancelled, "the rebuild was cancelled after " + std::to_string(keys) + " keys"};
@@ -199,6 +219,7 @@ class rebuilder {
         if (sink.stopped_) return cancelled(sink.keys());
         if (!asked) return asked.error();
         if (!target_.promote(rebuild)) return cancelled(sink.keys());
+        report.new_size_bytes = target_.read()->size_bytes(); // one that grows has grown
         report.keys = sink.keys();
         report.inserted = sink.inserted_;
         report.added_meanwhile = sink.added_meanwhile_;

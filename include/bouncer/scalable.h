@@ -12,12 +12,11 @@
 //   2. An add that happens-before a query is seen by it: the query looks into at least as many layers, and F promises it
 //      for each.
 //   3. The next layer is prepared by one thread, inside an add, when 31/32 of the newest one's capacity are used (below 1M
-//      keys: half). Until it is ready all others go on adding to the newest. A thread that looks at or beyond the
-//      capacity and finds no layer ready makes one itself, from a quick plan (0.1 ms), and the first one counts: so
-//      nobody waits, and nobody overfills a layer for long.
+//      keys: half). Until it is ready all others go on adding to the newest, beyond its capacity if that takes
+//      long: nobody waits for it.
 //   4. The count that decides is of adds that changed a layer. It runs early when threads race with the same new key (F's
 //      add), and past the capacity by less than 1/128 of it (detail/scalable_layer.h) and one chunk of a batch per
-//      thread, or by what others add in the 0.1 ms of 3.
+//      thread, or by what others add while the next layer is made.
 //   5. Where no layer can be made, adds go on into the newest: nothing is lost but the promise. growth_refused() says why.
 #pragma once
 
@@ -151,10 +150,14 @@ class scalable {
         if (!solved) return solved.error();
         auto first = F::create(*solved, {.hash = spec, .memory = options.memory});
         if (!first) return first.error();
-        scalable out(chosen, spec, options.memory);
-        out.append(std::move(*first), budget.capacity, budget.rate, budget.remaining, 0);
-        out.solve_successor(1);
-        return out;
+        try {
+            scalable out(chosen, spec, options.memory);
+            out.append(std::move(*first), budget.capacity, budget.rate, budget.remaining, 0);
+            out.solve_successor(1);
+            return out;
+        } catch (const std::bad_alloc&) {
+            return failure{error_code::out_of_memory, "no memory for the list of layers"};
+        }
     }
 
     // ---- one key -------------------------------------------------------------------------------------------------
@@ -227,7 +230,7 @@ class scalable {
     // ---- growth ----------------------------------------------------------------------------------------------------
 
     // [any-thread] (plain: [exclusive]) Prepares the next layer now, if it is not: for a thread that can wait, e.g. when
-    // the newest layer is half full. The prefault of options.memory is done here; an add that prepares a layer leaves
+    // the newest layer is half full. Returns at once when another thread is at it. The prefault of options.memory is done here; an add that prepares a layer leaves
     // pages to their first touch. Errors: why there can be no further layer; growth_refused() has it too.
     result<void> prepare_growth() requires(words_type::writable) {
         const std::uint32_t size = chain().size();
@@ -711,12 +714,9 @@ class scalable {
             chain().publish(size);
     }
 
-    // Returns at once when another thread is at it, unless it is late: then every thread makes a layer, and one is used.
+    // Returns at once when another thread is at it: adds then go on into the newest layer, however long that takes.
     void prepare(std::uint32_t size, bool prefault, bool late) noexcept {
-        if (held_->preparing.exchange(true, std::memory_order_acquire)) {
-            if (late) make_and_park(size, prefault, late);
-            return;
-        }
+        if (held_->preparing.exchange(true, std::memory_order_acquire)) return;
         const bool mine = make_and_park(size, prefault, late);
         held_->preparing.store(false, std::memory_order_release);
         if (mine) solve_successor(size + 1);

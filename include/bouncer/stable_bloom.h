@@ -54,8 +54,13 @@ class stable_layout {
     // Word 0 counts the adds; the rest is zero. Two lines, because processors fetch lines in pairs: no cell shares a
     // pair with a word that every add writes.
     static constexpr std::uint64_t control_words = 16;
+    // An add stays short, whatever a file asks for; a rate of 10^-6 needs some hundreds.
+    static constexpr std::uint32_t decrements_most = 65'536;
     // How much of what was added `goal.keys` adds ago solve() lets it forget.
     static constexpr double forgotten_most = 0.1;
+
+    // Whether a stored filter may begin so: with any number of adds.
+    static constexpr bool good_control(std::uint64_t) noexcept { return true; }
 
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);

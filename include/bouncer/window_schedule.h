@@ -38,8 +38,11 @@ class window_schedule {
         return epoch_at(
             std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now()));
     }
-    // [immutable] When an epoch begins: to know how long to wait for it.
+    // [immutable] When an epoch begins: to know how long to wait for it. Beyond the clock's range (the year 2262): its end.
     clock_time begin_of(std::uint64_t epoch) const noexcept {
+        const auto last =
+            static_cast<std::uint64_t>(clock_time::max().time_since_epoch().count() / step_.count());
+        if (epoch > last) return clock_time::max();
         return clock_time(step_ * static_cast<std::int64_t>(epoch));
     }
     // [immutable]

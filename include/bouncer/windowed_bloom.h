@@ -6,9 +6,9 @@
 // that is left says that all of the key's bits were set in one and the same generation: k probes, however many
 // generations.
 //
-// Thread safety, by words: plain_words [exclusive] to change; with atomic_words add, may_contain, test_and_add and merge
-// are [any-thread] and lock-free, also while one thread rotates. rotate_to is [any-thread]: rotations of one object wait
-// for each other. (In a file that several processes share, one of them rotates.) Invariants:
+// Thread safety, by words: plain_words [exclusive] to change; with atomic_words add, may_contain and test_and_add are
+// [any-thread] and lock-free, also while one thread rotates. rotate_to and merge are [any-thread] and locked: those of one
+// object wait for each other, and nobody else for them. (In a file that several processes share, one of them rotates.) Invariants:
 //   1. Generation e is column e mod (live + 1). At epoch e the generations e, e - 1, ... e - live + 1 are live; the spare
 //      is the column that e + 1 will take.
 //   2. A column is swept while it is the spare, which no query looks at; then the epoch is stored (release), which
@@ -17,13 +17,16 @@
 //   3. An add reads the epoch, sets its bits in that column, and reads the epoch again: when it has moved, it adds once
 //      more. So when an add returns, the key is in a generation that was current after the add began, whatever a
 //      rotation swept meanwhile. Each repetition means that a rotation came between: lock-free.
-//   4. A query reads the epoch (acquire) before the cells: it sees the column of every add that happened-before it.
+//   4. A query reads the epoch (acquire) before the cells, so it sees the column of every add that happened-before it;
+//      and after a "no" once more: when it has moved, it asks again, because a key may have left the column it looked for
+//      and be in one that became current meanwhile. Each repetition means that a rotation came between: lock-free.
+//   5. A jump over several steps publishes its last epoch at once. While it runs, keys whose window ends with it may be
+//      found or not.
 #pragma once
 
 #include <bouncer/detail/cell_filter.h>
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 
 namespace bouncer {
@@ -39,6 +42,20 @@ struct windowed_bloom_parameters {
 
 namespace detail {
 
+// A mutex of an object that may be moved, which is [exclusive]: nobody holds it then.
+class movable_mutex {
+  public:
+    movable_mutex() = default;
+    movable_mutex(movable_mutex&&) noexcept {}
+    movable_mutex& operator=(movable_mutex&&) noexcept { return *this; }
+    // [any-thread]
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
+
+  private:
+    std::mutex mutex_;
+};
+
 class windowed_layout {
   public:
     using parameters = windowed_bloom_parameters;
@@ -47,6 +64,7 @@ class windowed_layout {
     static constexpr std::string_view kind_name = "windowed_bloom";
     static constexpr std::uint64_t control_words = 16; // word 0: the epoch; the others are zero
     static constexpr std::uint32_t live_most = 7;
+    static constexpr std::uint64_t epoch_most = std::uint64_t{1} << 63;
 
     static result<parameters> solve(const goal& wanted);
     static result<parameters> solve(const goal& wanted, std::uint32_t live, cell_form form);
@@ -60,6 +78,9 @@ class windowed_layout {
         return {fields[0], narrow_field(fields[1]), narrow_field(fields[2]),
                 static_cast<cell_form>(fields[3] <= UINT8_MAX ? fields[3] : UINT8_MAX)};
     }
+
+    // Whether a stored filter may begin so.
+    static constexpr bool good_control(std::uint64_t epoch) noexcept { return epoch <= epoch_most; }
 
     explicit constexpr windowed_layout(const parameters& chosen) noexcept : params_(chosen) {}
     const parameters& params() const noexcept { return params_; }
@@ -104,7 +125,7 @@ class basic_windowed_bloom
     // Within a step: adding a key again changes nothing, and the order of adds does not matter.
     static constexpr bool adds_are_idempotent = true;
     static constexpr bool adds_commute = true;
-    static constexpr std::uint64_t epoch_most = std::uint64_t{1} << 63;
+    static constexpr std::uint64_t epoch_most = window_layout::epoch_most;
 
     // [any-thread] goal.keys are those of a whole window; they may come unevenly, but at most keys / (live - 1) in a step
     // for the rate to hold. prefer::space picks the flat form.
@@ -119,31 +140,26 @@ class basic_windowed_bloom
     // [any-thread] The number of the current step; 0 at first.
     std::uint64_t epoch() const noexcept { return this->words().template load<std::memory_order_acquire>(0); }
 
-    // [any-thread] Makes `epoch` the current step, in as many rotations as it takes; after a jump over the whole window
-    // nothing is left. The current epoch again changes nothing. One that went back is refused (invalid_argument), and so
+    // [any-thread] Makes `epoch` the current step; after a jump over the whole window nothing is left. The current epoch again changes nothing. One that went back is refused (invalid_argument), and so
     // is one beyond 2^63 (too_large). Adds and queries go on meanwhile; keys of the window are found at every moment.
-    // Replicas that are given the same adds and epochs are the same. O(m) for each step, at most 2 (live + 1) of them.
+    // Replicas that are given the same adds and epochs are the same. O(m) for each step, at most live + 1 of them.
     result<void> rotate_to(std::uint64_t epoch) requires(Words::writable) {
         if (epoch > epoch_most)
             return failure{error_code::too_large,
                            "an epoch is at most 2^63, and is " + std::to_string(epoch)};
-        const std::lock_guard held(*rotation_);
-        std::uint64_t now = this->epoch();
+        const std::lock_guard held(rotation_);
+        const std::uint64_t now = this->epoch();
         if (epoch < now)
             return failure{error_code::invalid_argument,
                            "epochs go up: the filter is at " + std::to_string(now) +
                                ", and was asked to go back to " + std::to_string(epoch)};
-        const std::uint64_t columns = this->layout().columns();
-        if (epoch - now > 2 * columns) {
-            // Everything is out of date. The steps that are left sweep every column; until then keys are found that
-            // should be gone.
-            now = epoch - columns;
-            publish(now);
-        }
-        while (now != epoch) {
-            sweep(this->layout().column(now + 1));
-            publish(++now);
-        }
+        // Columns of the steps from now on, which must be empty: that of the last one before it becomes current, the
+        // others, in which nobody adds, afterwards.
+        const std::uint64_t steps = std::min<std::uint64_t>(epoch - now, this->layout().columns());
+        if (steps == 0) return {};
+        sweep(this->layout().column(epoch));
+        publish(epoch);
+        for (std::uint64_t back = 1; back < steps; ++back) sweep(this->layout().column(epoch - back));
         return {};
     }
 
@@ -160,21 +176,29 @@ class basic_windowed_bloom
     }
 
     // [any-thread] False: surely not added within the window. True: probably.
-    bool may_contain(std::uint64_t hash) const noexcept {
-        return present(this->layout().live_columns(epoch()), hash);
-    }
+    bool may_contain(std::uint64_t hash) const noexcept { return present(epoch(), hash); }
     // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());
-        const std::uint64_t live = this->layout().live_columns(epoch());
-        if constexpr (base::in_memory) {
-            if (const auto kernel = this->layout().kernel(); kernel != nullptr)
-                return kernel(this->cell_words(), this->params().units, this->where().cells_of_line(),
-                              static_cast<std::uint8_t>(live), hashes.data(), count, answers.data());
-        }
+        const std::uint64_t now = epoch();
         std::size_t found = 0;
+        if constexpr (base::in_memory) {
+            if (const auto kernel = this->layout().kernel(); kernel != nullptr) {
+                found = kernel(this->cell_words(), this->params().units, this->where().cells_of_line(),
+                               static_cast<std::uint8_t>(this->layout().live_columns(now)), hashes.data(),
+                               count, answers.data());
+                if (epoch() == now) return found;
+                for (std::size_t i = 0; i < count;
+                     ++i) { // a rotation came between: what was missed is asked again
+                    if (answers[i]) continue;
+                    answers[i] = present(epoch(), hashes[i]);
+                    found += answers[i];
+                }
+                return found;
+            }
+        }
         this->pipelined(hashes.first(count), [&](std::size_t i) {
-            answers[i] = present(live, hashes[i]);
+            answers[i] = present(epoch(), hashes[i]);
             found += answers[i];
         });
         return found;
@@ -220,7 +244,7 @@ class basic_windowed_bloom
     // Returns the expected rate after. O(m).
     template <class OtherWords>
     result<double> merge(const basic_windowed_bloom<OtherWords>& other) requires(Words::writable) {
-        const std::lock_guard held(*rotation_);
+        const std::lock_guard held(rotation_);
         if (auto ok = check_mergeable(other); !ok) return ok.error();
         or_live(other);
         return expected_fpr();
@@ -232,7 +256,7 @@ class basic_windowed_bloom
         if (!(rate > 0) || !(rate < 1))
             return failure{error_code::invalid_argument,
                            "the rate must lie between 0 and 1, and is " + detail::scientific(rate)};
-        const std::lock_guard held(*rotation_);
+        const std::lock_guard held(rotation_);
         if (auto ok = check_mergeable(other); !ok) return ok.error();
         const double after = rate_of(other.words().line(0) + window_layout::control_words);
         if (after > rate)
@@ -281,20 +305,28 @@ class basic_windowed_bloom
     }
 
   private:
-    basic_windowed_bloom(const window_layout& made, Words words, const hash_spec& spec)
-        : base(made, std::move(words), spec),
-          rotation_(Words::writable ? std::make_unique<std::mutex>() : nullptr) {}
+    basic_windowed_bloom(const window_layout& made, Words words, const hash_spec& spec) noexcept
+        : base(made, std::move(words), spec) {}
     template <class OtherDerived, class OtherLayout, readable_words OtherWords>
     friend class detail::cell_filter;
     template <readable_words OtherWords>
     friend class basic_windowed_bloom;
 
-    bool present(std::uint64_t live, std::uint64_t hash) const noexcept {
-        std::uint64_t common = live;
-        return this->where().every_cell(hash, [&](std::uint64_t word, std::uint32_t shift) {
-            common &= this->cell(word, shift);
-            return common != 0;
-        });
+    // At epoch `now`; and again when that has moved before a "no".
+    bool present(std::uint64_t now, std::uint64_t hash) const noexcept {
+        while (true) {
+            std::uint64_t common = this->layout().live_columns(now);
+            // Acquire: a swept cell shows the epochs before its sweep, and the epoch is not read before the cells.
+            const bool found = this->where().every_cell(hash, [&](std::uint64_t word, std::uint32_t shift) {
+                common &= this->words().template load<std::memory_order_acquire>(
+                              window_layout::control_words + word) >>
+                          shift;
+                return common != 0;
+            });
+            const std::uint64_t after = epoch();
+            if (found || after == now) return found;
+            now = after;
+        }
     }
 
     // work(column) -> count, until the epoch is the same after it as before.
@@ -375,7 +407,7 @@ class basic_windowed_bloom
         return 1 - none;
     }
 
-    std::unique_ptr<std::mutex> rotation_;
+    detail::movable_mutex rotation_;
 };
 
 using plain_windowed_bloom = basic_windowed_bloom<plain_words>;

@@ -31,6 +31,7 @@ layer_budget first_layer(const scalable_parameters& chosen) noexcept {
 }
 
 layer_budget next_layer(const scalable_parameters& chosen, std::uint64_t largest, double remaining) noexcept {
+    largest = std::max(largest, chosen.first_keys); // a layer that was folded counts for what it was made for
     const std::uint32_t factor = largest < chosen.small_keys ? chosen.growth_small : chosen.growth;
     return {largest * factor, remaining * (1 - chosen.tightening), remaining * chosen.tightening};
 }

@@ -26,7 +26,7 @@ std::optional<candidate> with_lines(const goal& wanted, std::uint64_t lines, std
     const std::uint64_t cells = lines * (8 * line_bytes / cell_bits);
     const std::uint32_t max = (1u << cell_bits) - 1;
     const auto decrements = math::stable_decrements(*wanted.false_positive_rate, cells, k, max);
-    if (!decrements || *decrements > UINT32_MAX) return std::nullopt;
+    if (!decrements || *decrements > stable_layout::decrements_most) return std::nullopt;
     return candidate{
         {cells, k, cell_bits, static_cast<std::uint32_t>(*decrements)},
         math::stable_false_negative_rate(static_cast<double>(wanted.keys), cells, k, max, *decrements)};
@@ -105,7 +105,8 @@ result<void> stable_layout::check(const parameters& chosen) {
         return failure{error_code::invalid_argument,
                        "cell_bits must be 1, 2 or 4, and is " + std::to_string(chosen.cell_bits)};
     if (auto ok = stable_layout(chosen).where().check("cells"); !ok) return ok;
-    return check_range("decrements", chosen.decrements, chosen.cells - 1);
+    return check_range("decrements", chosen.decrements,
+                       std::min<std::uint64_t>(chosen.cells - 1, decrements_most));
 }
 
 std::string stable_layout::describe(const parameters& chosen) {

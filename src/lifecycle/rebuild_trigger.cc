@@ -67,16 +67,17 @@ rebuild_trigger attack_suspected() {
 }
 
 observed_fpr fpr_meter::read() const noexcept {
+    const std::lock_guard held(restarting_);
     // False positives first: what comes between the two reads can only lower the rate.
-    const std::uint64_t wrong =
-        false_positives_.total() - false_positives_before_.load(std::memory_order_relaxed);
-    const std::uint64_t no = said_no_.total() - said_no_before_.load(std::memory_order_relaxed);
+    const std::uint64_t wrong = false_positives_.total() - false_positives_before_;
+    const std::uint64_t no = said_no_.total() - said_no_before_;
     return {no + wrong, wrong};
 }
 
 void fpr_meter::restart() noexcept {
-    false_positives_before_.store(false_positives_.total(), std::memory_order_relaxed);
-    said_no_before_.store(said_no_.total(), std::memory_order_relaxed);
+    const std::lock_guard held(restarting_);
+    false_positives_before_ = false_positives_.total();
+    said_no_before_ = said_no_.total();
 }
 
 } // namespace bouncer

@@ -71,12 +71,16 @@ TEST(windowed_rotation, what_one_thread_added_another_finds) {
         const std::uint64_t keys = scaled(40'000);
         std::vector<std::uint64_t> began(keys); // the epoch before each add, told by `added`
         std::atomic<std::uint64_t> added = 0;
+        std::atomic<std::uint64_t> looked = 0;
         run_threads(3, [&](unsigned t) {
             if (t == 0) {
                 for (std::uint64_t i = 0; i < keys; ++i) {
                     began[i] = f.epoch();
                     f.add(random_hash(7, i));
                     added.store(i + 1, std::memory_order_release);
+                    // Now and then until someone has asked: meanwhile nothing rotates, so the key is in its window.
+                    if (const std::uint64_t before = looked.load(std::memory_order_relaxed); i % 1'000 == 0)
+                        while (looked.load(std::memory_order_relaxed) < before + 2) std::this_thread::yield();
                 }
                 done.store(true, std::memory_order_release);
             } else if (t == 1) {
@@ -90,6 +94,7 @@ TEST(windowed_rotation, what_one_thread_added_another_finds) {
             } else {
                 answers out(1);
                 while (!done.load(std::memory_order_acquire)) {
+                    looked.fetch_add(1, std::memory_order_relaxed);
                     const std::uint64_t count = added.load(std::memory_order_acquire);
                     if (count == 0) continue;
                     const std::uint64_t hash[] = {random_hash(7, count - 1)};
@@ -104,6 +109,39 @@ TEST(windowed_rotation, what_one_thread_added_another_finds) {
         EXPECT_EQ(missed.load(), 0u);
     }
     EXPECT_GT(asked.load(), 0u);
+}
+
+// A key is added again whenever its window is about to end, so that it is in the window at every moment, in one generation
+// or another. Batches take so long that several rotations overtake them.
+TEST(windowed_rotation, keys_that_move_on_are_found_by_long_batches) {
+    for (const auto& chosen : forms()) {
+        if (chosen.live < 3) continue; // two generations leave no step in which to add it again
+        SCOPED_TRACE(plain_windowed_bloom::describe(chosen));
+        auto f = atomic_windowed_bloom::create(chosen).value();
+        const std::uint64_t kept = random_hash(11, 1);
+        f.add(kept);
+        std::vector<std::uint64_t> batch = random_hashes(scaled(100'000) + 1'000, 12);
+        for (std::size_t i = 0; i < batch.size(); i += 100) batch[i] = kept;
+        std::atomic<bool> done = false;
+        std::atomic<std::uint64_t> missed = 0;
+        run_threads(2, [&](unsigned t) {
+            if (t == 0) {
+                answers out(batch.size());
+                for (int round = 0; round < 30; ++round) {
+                    f.may_contain(batch, out.span());
+                    for (std::size_t i = 0; i < batch.size(); i += 100) missed += !out[i];
+                    for (int i = 0; i < 1'000; ++i) missed += !f.may_contain(kept);
+                }
+                done.store(true, std::memory_order_release);
+            } else {
+                for (std::uint64_t epoch = 1; !done.load(std::memory_order_acquire); ++epoch) {
+                    EXPECT_TRUE(f.rotate_to(epoch).has_value());
+                    if (epoch % f.window_steps() == f.window_steps() - 1) f.add(kept);
+                }
+            }
+        });
+        EXPECT_EQ(missed.load(), 0u);
+    }
 }
 
 // Adders in steps that nobody leaves before all have added: then the bits are those of a sequential run.

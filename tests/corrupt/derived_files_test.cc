@@ -10,7 +10,7 @@ template <class F>
 class derived_files : public ::testing::Test {
   protected:
     static F two_blocks(std::uint64_t stream) { // its size halves
-        F out = F::create(goal{.keys = 1, .size_bytes = 2048}).value();
+        F out = F::create(goal_of_bytes<F>(2048)).value();
         for (const std::uint64_t hash : random_hashes(100, stream)) out.add(hash);
         return out;
     }
@@ -53,7 +53,7 @@ TYPED_TEST(derived_files, of_a_damaged_payload) {
 TYPED_TEST(derived_files, of_damage_in_the_last_of_two_chunks) {
     // The first chunk has been written when the second turns out to be bad.
     const auto large = [](std::uint64_t stream) {
-        TypeParam out = TypeParam::create(goal{.keys = 1, .size_bytes = 2 * detail::chunk_bytes}).value();
+        TypeParam out = TypeParam::create(goal_of_bytes<TypeParam>(2 * detail::chunk_bytes)).value();
         out.add(random_hash(stream, 1));
         return out;
     };

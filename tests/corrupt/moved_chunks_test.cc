@@ -8,7 +8,7 @@ template <class F>
 class moved_chunks : public ::testing::Test {
   protected:
     static F filled(std::uint64_t stream) {
-        F out = F::create(goal{.keys = 1, .size_bytes = 2 * detail::chunk_bytes}).value();
+        F out = F::create(goal_of_bytes<F>(2 * detail::chunk_bytes)).value();
         for (const std::uint64_t hash : random_hashes(2000, stream)) out.add(hash);
         return out;
     }

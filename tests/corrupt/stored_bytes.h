@@ -18,6 +18,14 @@
 
 namespace bouncer::test {
 
+// For a filter of about so many bytes, of any kind that can be shared.
+template <class F>
+goal goal_of_bytes(std::uint64_t bytes) {
+    goal wanted{.keys = 1, .size_bytes = bytes};
+    if constexpr (!has_fixed_size<F>::value) wanted.false_positive_rate = 0.01;
+    return wanted;
+}
+
 using byte_vector = std::vector<std::byte>;
 
 // Offsets in the header that tests write through, as docs/format.md has them.

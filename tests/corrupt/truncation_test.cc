@@ -57,8 +57,7 @@ TYPED_TEST(truncation, of_a_source_at_every_byte) {
 
 // More than one chunk, cut where its parts meet: every byte of 2 MiB would take minutes.
 TYPED_TEST(shared_truncation, of_a_file_of_three_chunks_at_its_seams) {
-    const auto filter =
-        TypeParam::create(goal{.keys = 1, .size_bytes = 2 * detail::chunk_bytes + 4096}).value();
+    const auto filter = TypeParam::create(goal_of_bytes<TypeParam>(2 * detail::chunk_bytes + 4096)).value();
     const byte_vector bytes = bytes_of(filter);
     const std::string path = this->folder_.write("cut", bytes);
     const std::size_t payload = bytes.size() - detail::header_bytes - 3 * 8 - 16;

@@ -78,7 +78,9 @@ class cell_filter {
             if (!words.memory().writable())
                 return failure{error_code::invalid_argument, "a filter that can add needs writable memory"};
         }
-        return Derived(Layout(chosen), std::move(words), spec);
+        Derived out(Layout(chosen), std::move(words), spec);
+        if (auto ok = out.check_loaded(); !ok) return ok.error();
+        return out;
     }
 
     // ---- batches: prefetched; each is as the calls one by one, in order ----------------------------------------------
@@ -161,6 +163,17 @@ class cell_filter {
     // [exclusive]
     std::vector<std::span<std::uint64_t>> loading_segments() requires(Words::writable) {
         return {{data(), static_cast<std::size_t>(words_of(params()))}};
+    }
+    // [any-thread] Whether the words before the cells are what this kind writes there (corrupt): for who has filled them.
+    result<void> check_loaded() const {
+        if constexpr (Layout::control_words != 0) {
+            bool good = Layout::good_control(words_.load(0));
+            for (std::uint64_t i = 1; i < Layout::control_words; ++i) good &= words_.load(i) == 0;
+            if (!good)
+                return failure{error_code::corrupt,
+                               "the first words of a " + std::string(kind_name) + " are none that it writes"};
+        }
+        return {};
     }
     // [any-thread] As over(), from fields.
     static result<Derived> over_stored(region memory, std::span<const std::uint64_t> fields,
