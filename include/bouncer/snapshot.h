@@ -160,7 +160,12 @@ result<F> load_from(const From& from, const memory_options& memory,
     auto info = load_form(from, how);
     if (!info) return info.error();
     if constexpr (requires { made.back().check_loaded(); }) {
-        if (auto ok = made.back().check_loaded(); !ok) return ok.error();
+        if (auto ok = made.back().check_loaded(); !ok) {
+            if constexpr (std::is_convertible_v<From, std::string>)
+                return failure{ok.error().code, from + ": " + ok.error().message};
+            else
+                return ok.error();
+        }
     }
     return std::move(made.back());
 }

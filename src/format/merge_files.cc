@@ -49,6 +49,11 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
         auto reader = chunk_reader::open(path);
         if (!reader) return reader.error();
         if (auto ok = check_known(reader->info()); !ok) return in_file(ok.error(), path);
+        // Before they are compared: the fields of a kind that grows differ from file to file.
+        if (const kind_entry& kind = *find_kind(reader->info().kind); !kind.union_is_or)
+            return failure{error_code::unsupported,
+                           path + ": files of a " + std::string(kind.name) +
+                               " cannot be merged without loading them: open and merge them"};
         if (!readers.empty()) {
             if (auto ok = check_alike(readers.front().info(), inputs.front(), reader->info(), path); !ok)
                 return ok.error();
@@ -56,12 +61,6 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
         readers.push_back(std::move(*reader));
         if (readers.size() > open_most) readers.back().rest();
     }
-    const kind_entry& kind = *find_kind(readers.front().info().kind);
-    if (!kind.union_is_or)
-        return failure{error_code::unsupported,
-                       "files of a " + std::string(kind.name) +
-                           " cannot be merged without loading them: open and merge them"};
-
     snapshot_info info = readers.front().info();
     take_options(info, options);
     const std::uint64_t payload = info.payload_bytes;

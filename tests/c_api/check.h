@@ -38,11 +38,11 @@
         CHECK(strstr(bouncer_last_error(), text) != NULL);                                                   \
     } while (0)
 
-/* A filter for 10000 keys at 1 %. */
+/* A filter for 10000 keys at 1 %; of a window with six steps they are those of one. */
 static inline bouncer_filter* make_filter(const char* kind, const char* hash, const void* secret_key) {
     bouncer_options options = BOUNCER_OPTIONS_INIT;
     bouncer_filter* filter = NULL;
-    options.keys = 10000;
+    options.keys = strcmp(kind, "windowed_bloom") == 0 ? 60000 : 10000;
     options.false_positive_rate = 0.01;
     options.hash = hash;
     options.secret_key = secret_key;

@@ -1,0 +1,93 @@
+// Kinds that forget, grow and count behind hot<F> and a rebuilder.
+#include "support/failures.h"
+#include "support/random_hashes.h"
+
+#include <bouncer/counting_bloom.h>
+#include <bouncer/keyed.h>
+#include <bouncer/rebuild_trigger.h>
+#include <bouncer/rebuilder.h>
+#include <bouncer/scalable.h>
+#include <bouncer/windowed_bloom.h>
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace bouncer::test {
+namespace {
+
+TEST(hot_kinds, a_window_rotates_and_keeps_its_epoch_through_a_rebuild) {
+    using filter = atomic_windowed_bloom;
+    const goal wanted{.keys = 10'000, .false_positive_rate = 1e-4};
+    hot<filter> served(filter::create(wanted).value());
+    ASSERT_TRUE(served.rotate_to(5).has_value());
+    served.add(std::uint64_t{1});
+    EXPECT_TRUE(fails_with(served.rotate_to(4), error_code::invalid_argument));
+    rebuilder<filter> again(served);
+    const auto report =
+        again.rebuild(rebuild_plan<filter>::of(wanted).value(), [&](auto& sink) -> result<void> {
+            sink.add(std::uint64_t{1});
+            EXPECT_TRUE(served.rotate_to(6).has_value()); // both
+            served.add(std::uint64_t{2});
+            return {};
+        });
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(served.read()->epoch(), 6u);
+    EXPECT_TRUE(served.may_contain(std::uint64_t{1}));
+    EXPECT_TRUE(served.may_contain(std::uint64_t{2}));
+    ASSERT_TRUE(served.rotate_to(12).has_value());
+    EXPECT_FALSE(served.may_contain(std::uint64_t{1})); // added in step 5
+    EXPECT_TRUE(served.may_contain(std::uint64_t{2}));
+}
+
+TEST(hot_kinds, a_keyed_window_rotates_too) {
+    using filter = keyed<atomic_windowed_bloom>;
+    hot<filter> served(filter::create({.keys = 1'000, .false_positive_rate = 1e-4}).value());
+    served.add("alice");
+    ASSERT_TRUE(served.rotate_to(7).has_value());
+    EXPECT_FALSE(served.may_contain("alice"));
+}
+
+TEST(hot_kinds, a_chain_is_planned_by_its_own_first_layer_and_takes_any_number_of_keys) {
+    using filter = atomic_scalable_bloom;
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    const auto plan = rebuild_plan<filter>::of(wanted).value();
+    EXPECT_EQ(plan.size_bytes, filter::create(wanted).value().size_bytes());
+    hot<filter> served(filter::create(wanted).value());
+    rebuilder<filter> again(served);
+    const auto hashes = random_hashes(50'000, 1);
+    const auto report = again.rebuild(plan, [&](auto& sink) -> result<void> {
+        sink.add_batch(hashes);
+        return {};
+    });
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(report->keys, hashes.size());
+    EXPECT_EQ(report->new_size_bytes, served.read()->size_bytes());
+    EXPECT_GT(report->new_size_bytes, plan.size_bytes);
+    for (const std::uint64_t hash : hashes) ASSERT_TRUE(served.may_contain(hash));
+}
+
+// Restarts never make a meter show a rate that nobody fed.
+TEST(hot_kinds, a_meter_that_is_restarted_shows_no_wild_rate) {
+    fpr_meter meter;
+    std::atomic<bool> done = false;
+    std::uint64_t wild = 0;
+    std::jthread feeding([&] {
+        for (std::uint64_t i = 0; !done.load(std::memory_order_relaxed); ++i) {
+            meter.said_no(99);
+            meter.false_positive(1);
+        }
+    });
+    std::jthread restarting([&] {
+        while (!done.load(std::memory_order_relaxed)) meter.restart();
+    });
+    for (int i = 0; i < 20'000; ++i) {
+        const observed_fpr seen = meter.read();
+        wild += seen.absent < seen.false_positives || (seen.absent >= 10'000 && seen.rate() > 0.05);
+    }
+    done = true;
+    EXPECT_EQ(wild, 0u);
+}
+
+} // namespace
+} // namespace bouncer::test
