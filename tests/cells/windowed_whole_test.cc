@@ -62,7 +62,7 @@ TEST(windowed_whole, union_refuses_what_differs) {
     const auto before = a.clone().value();
     EXPECT_TRUE(fails_with(a.merge(filled(forms[5], 2, 8)), error_code::mismatch, "9", "8", "rotate"));
     EXPECT_TRUE(fails_with(a.merge(filled(forms[4], 2, 9)), error_code::mismatch, "live 6"));
-    auto seeded = plain_windowed_bloom::create(forms[5], {.hash = xxh3(5).spec()}).value();
+    auto seeded = plain_windowed_bloom::create(forms[5], {.hash = spec_of(xxh3{5})}).value();
     ASSERT_TRUE(seeded.rotate_to(9).has_value());
     EXPECT_TRUE(fails_with(a.merge(seeded), error_code::mismatch));
     EXPECT_TRUE(fails_with(a.merge_if_within(filled(forms[5], 2, 9), 1e-9), error_code::full));
