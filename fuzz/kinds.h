@@ -70,7 +70,7 @@ inline void small(input& in, windowed_bloom_parameters& out) {
     out.live = static_cast<std::uint32_t>(2 + in.below(6));
     out.form = static_cast<cell_form>(in.below(2));
     const bool lines = out.form == cell_form::two_lines;
-    out.units = lines ? 1 + in.below(16) : 64 * (1 + in.below(32));
+    out.units = lines ? 1 + in.below(16) : 128 * (1 + in.below(16));
     out.k = static_cast<std::uint32_t>(lines ? 2 + 2 * in.below(8) : 1 + in.below(32));
 }
 inline void small(input& in, stable_bloom_parameters& out) {
