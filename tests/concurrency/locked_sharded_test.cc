@@ -1,4 +1,5 @@
 // locked and sharded: many threads at once, the same in the end as one thread.
+#include <bouncer/all_filters.h>
 #include <bouncer/locked.h>
 #include <bouncer/sharded.h>
 
