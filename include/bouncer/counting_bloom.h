@@ -133,12 +133,7 @@ class basic_counting_bloom
                 return kernel(this->cell_words(), this->params().units, this->where().cells_of_line(), 0,
                               hashes.data(), count, answers.data());
         }
-        std::size_t found = 0;
-        this->pipelined(hashes.first(count), [&](std::size_t i) {
-            answers[i] = may_contain(hashes[i]);
-            found += answers[i];
-        });
-        return found;
+        return this->ask_each(hashes.first(count), answers);
     }
 
     using base::test_and_add;

@@ -192,7 +192,7 @@ class scalable {
 
     // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two. A large
     // batch (an eighth of the chain's cache lines, where that is beyond 64 MiB) is put into an order first that shares
-    // cache lines: at 100M keys a third of the time, with 48 MiB beside the chain at most. Without that memory, and with
+    // cache lines: at 100M keys half to two thirds of the time, with 48 MiB beside the chain at most. Without that memory, and with
     // memory of a host, which would not know of it, it goes without.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());

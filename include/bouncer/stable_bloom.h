@@ -152,12 +152,7 @@ class basic_stable_bloom
     // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());
-        std::size_t found = 0;
-        this->pipelined(hashes.first(count), [&](std::size_t i) {
-            answers[i] = may_contain(hashes[i]);
-            found += answers[i];
-        });
-        return found;
+        return this->ask_each(hashes.first(count), answers);
     }
 
     using base::test_and_add;

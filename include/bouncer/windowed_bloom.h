@@ -11,7 +11,7 @@
 // object wait for each other, and nobody else for them. (In a file that several processes share, one of them rotates.) Invariants:
 //   1. Generation e is column e mod (live + 1). At epoch e the generations e, e - 1, ... e - live + 1 are live; the spare
 //      is the column that e + 1 will take.
-//   2. A column is swept while it is the spare, which no query looks at; then the epoch is stored (release), which
+//   2. In single steps a column is swept while it is the spare, which no query looks at; then the epoch is stored (release), which
 //      makes it the current one. So bits of a live column only go from 0 to 1, and load_block's argument holds for each
 //      column.
 //   3. An add reads the epoch, sets its bits in that column, and reads the epoch again: when it has moved, it adds once
@@ -197,11 +197,7 @@ class basic_windowed_bloom
                 return found;
             }
         }
-        this->pipelined(hashes.first(count), [&](std::size_t i) {
-            answers[i] = present(epoch(), hashes[i]);
-            found += answers[i];
-        });
-        return found;
+        return this->ask_each(hashes.first(count), answers);
     }
 
     using base::test_and_add;

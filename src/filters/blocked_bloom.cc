@@ -19,7 +19,7 @@ struct tolerance {
 constexpr tolerance for_reads{1.03, 1.15};
 constexpr tolerance for_adds{1.12, 1.8};
 // Of lanes8 in a chain of layers, where every absent key pays for the second line of lanes16 in every layer: at 100M keys
-// and 1 %, in eleven layers, it costs 0.2 bits per key.
+// and 1 %, in eleven layers, it costs 0.1 bits per key.
 constexpr double for_layers = 1.03;
 
 blocked_bloom_parameters parameters_of(const math::geometry& shape) noexcept {

@@ -221,6 +221,16 @@ class cell_filter {
             step);
     }
 
+    // A batch of queries where there is no kernel.
+    std::size_t ask_each(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
+        std::size_t found = 0;
+        pipelined(hashes, [&](std::size_t i) {
+            answers[i] = static_cast<const Derived&>(*this).may_contain(hashes[i]);
+            found += answers[i];
+        });
+        return found;
+    }
+
     // change(old word) -> new word of word i, control words counted too, until nobody came between; false, and nothing
     // done, where they are equal.
     template <class Change>

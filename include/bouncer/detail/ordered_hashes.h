@@ -16,9 +16,9 @@ class ordered_hashes {
     // At once: 48 MiB beside the hashes.
     static constexpr std::size_t most = std::size_t{1} << 22;
 
-    // [any-thread] Whether ordering so many is worth its 8 ns a key, for a filter of that size with several layers: the
-    // keys must share lines. At 360 MiB, in eleven layers, an absent key took 96 ns without order, 68 in the order of
-    // 256K keys, 25 of 2M.
+    // [any-thread] Whether ordering so many is worth its time, for a filter of that size with several layers: the
+    // keys must share lines. At 360 MiB, in eleven layers, an absent key took 81 to 96 ns in kernels without order, 68 in the
+    // order of 256K keys, 25 of 2M.
     static constexpr bool worth_it(std::size_t hashes, std::uint64_t filter_bytes) noexcept {
         return filter_bytes >= std::uint64_t{64} << 20 && hashes >= filter_bytes / 512;
     }
