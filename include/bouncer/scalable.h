@@ -258,7 +258,9 @@ class scalable {
         delete first.refused.exchange(nullptr, std::memory_order_relaxed);
         first.refused_code.store({}, std::memory_order_relaxed);
         const detail::layer_budget planned = detail::first_layer(params());
-        first.remaining = first.rate == planned.rate ? planned.remaining : params().rate - first.rate;
+        const double remaining = first.rate == planned.rate ? planned.remaining : params().rate - first.rate;
+        if (std::exchange(first.remaining, remaining) != remaining)
+            first.plan.store(detail::successor_plan::none, std::memory_order_relaxed);
     }
 
     // [exclusive] (`other`: [any-thread]) Becomes the union: answers "maybe" for every key of both. Layers of equal
@@ -299,7 +301,8 @@ class scalable {
         return copy<OtherWords>(memory, true);
     }
 
-    // [any-thread] A copy with access of its own choice, e.g. clone<atomic_words>(). O(m).
+    // [any-thread] A copy with access of its own choice, e.g. clone<atomic_words>(). Told the same by one thread each, both
+    // grow by the same layers. O(m).
     template <class OtherWords = owned_words>
     result<with_words<OtherWords>> clone(const memory_options& memory = {}) const {
         return copy<OtherWords>(memory, false);
@@ -735,9 +738,10 @@ class scalable {
         return false;
     }
 
-    result<std::unique_ptr<layer_type>> make_layer(std::uint32_t size, bool prefault, bool late) const {
+    // For the thread that has set `preparing`.
+    result<std::unique_ptr<layer_type>> make_layer(std::uint32_t size, bool prefault, bool late) {
         if (size == layers_most) return all_layers_used();
-        const layer_type& newest = chain().layer(size - 1);
+        layer_type& newest = chain().layer(size - 1);
         const detail::layer_budget budget =
             detail::next_layer(params(), largest_capacity(size), newest.remaining);
         const auto solved = parameters_now(newest, budget, late);
@@ -746,23 +750,35 @@ class scalable {
         memory.prefault = memory.prefault && prefault;
         auto filter = F::create(*solved, {.hash = hash(), .memory = memory});
         if (!filter) return no_layer(size, budget, filter.error());
-        return std::make_unique<layer_type>(std::move(*filter), budget.capacity, budget.rate,
-                                            budget.remaining);
+        auto made =
+            std::make_unique<layer_type>(std::move(*filter), budget.capacity, budget.rate, budget.remaining);
+        made->plan.store(detail::successor_plan::under_way, std::memory_order_relaxed); // prepare() does it
+        return made;
     }
 
-    result<typename F::parameters> parameters_now(const layer_type& newest,
-                                                  const detail::layer_budget& budget, bool late) const {
-        if (newest.solved.load(std::memory_order_acquire)) return newest.successor;
-        if (late) {
+    // The quick way is for a layer that is full while the thread that made it still plans its successor. A thread that
+    // is alone never takes it, so that a copy or a loaded chain grows by the same layers as the original.
+    result<typename F::parameters> parameters_now(layer_type& newest, const detail::layer_budget& budget,
+                                                  bool late) {
+        const detail::successor_plan plan = newest.plan.load(std::memory_order_acquire);
+        if (plan == detail::successor_plan::known) return newest.successor;
+        if (late && plan == detail::successor_plan::under_way) {
             if (const auto quick = same_form(budget, newest.filter.params(), newest.capacity)) return *quick;
         }
-        return parameters_after(params(), budget, newest.filter.params(), newest.capacity);
+        auto planned = parameters_after(params(), budget, newest.filter.params(), newest.capacity);
+        if (planned && plan == detail::successor_plan::none) remember_plan(newest, *planned);
+        return planned;
+    }
+
+    static void remember_plan(layer_type& last, const typename F::parameters& planned) noexcept {
+        last.successor = planned;
+        last.plan.store(detail::successor_plan::known, std::memory_order_release);
     }
 
     // Plans the layer after the first `size`, so that to prepare it takes the allocation only. For the thread that made
     // the last of them; what it cannot plan is planned, or refused, when it is needed.
     void solve_successor(std::uint32_t size) noexcept {
-        if (size >= layers_most) return;
+        if (size >= layers_most) return; // nothing follows
         layer_type& last = *chain().filled(size - 1);
         try {
             std::uint64_t largest = 0;
@@ -770,11 +786,10 @@ class scalable {
             const auto planned =
                 parameters_after(params(), detail::next_layer(params(), largest, last.remaining),
                                  last.filter.params(), last.capacity);
-            if (!planned) return;
-            last.successor = *planned;
-            last.solved.store(true, std::memory_order_release);
+            if (planned) return remember_plan(last, *planned);
         } catch (const std::bad_alloc&) {
         }
+        last.plan.store(detail::successor_plan::none, std::memory_order_release);
     }
 
     static failure no_layer(std::uint32_t size, const detail::layer_budget& budget, const failure& why) {
@@ -940,7 +955,8 @@ class scalable {
         if (!copies.empty()) {
             std::unique_ptr<layer_type> newest = chain().take_last();
             newest->remaining -= plan->copied_rate;
-            newest->solved.store(false, std::memory_order_relaxed); // it would have more than its share now
+            // What was planned would have more than its share now.
+            newest->plan.store(detail::successor_plan::none, std::memory_order_relaxed);
             for (auto& each : copies) chain().append(std::move(each));
             chain().append(std::move(newest));
         }

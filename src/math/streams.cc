@@ -86,6 +86,45 @@ double rate_of_fill(double log_zero, std::uint32_t k) {
     return std::pow(-std::expm1(log_zero), static_cast<double>(k));
 }
 
+// log(1 - exp(x)) for x < 0. One form alone has no digits left at one end: a rate of 10^-12 would be off by 10^-4.
+double log_of_rest(double x) {
+    constexpr double log_half = -0.6931471805599453;
+    return x > log_half ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
+}
+
+// The first number of [low, high] that keeps, where all after it do and high does. `near` is where it should be: steps
+// from there double until they have passed it, so at most 128 calls however wrong that is.
+template <class Keeps>
+std::uint64_t first_that_keeps(std::uint64_t low, std::uint64_t high, std::uint64_t near, Keeps keeps) {
+    if (keeps(near)) {
+        high = near;
+        for (std::uint64_t step = 1; high - low >= step && step != 0; step *= 2) {
+            if (!keeps(high - step)) {
+                low = high - step + 1;
+                break;
+            }
+            high -= step;
+        }
+    } else {
+        low = near + 1;
+        for (std::uint64_t step = 1; high - low >= step && step != 0; step *= 2) {
+            if (keeps(low + step - 1)) {
+                high = low + step - 1;
+                break;
+            }
+            low += step;
+        }
+    }
+    while (low < high) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        if (keeps(middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return high;
+}
+
 } // namespace
 
 double stable_zero_fraction(std::uint64_t cells, std::uint32_t k, std::uint32_t max, std::uint64_t p) {
@@ -102,16 +141,15 @@ std::optional<std::uint64_t> stable_decrements(double fpr, std::uint64_t cells, 
     const auto keeps = [&](std::uint64_t p) { return stable_fpr(cells, k, max, p) <= fpr; };
     if (keeps(1)) return 1;
     if (!keeps(cells - 1)) return std::nullopt;
-    // Solved for p; rounding may put it one off.
+    // Solved for p; rounding may put it a little off.
     const cell_odds odds(cells, k, 0);
-    const double log_zero = std::log(-std::expm1(std::log(fpr) / k));
+    const double log_zero = log_of_rest(std::log(fpr) / k);
     const double countdowns = odds.set / ((1 - odds.set) * std::expm1(-log_zero / max));
     const double real = std::ceil(countdowns * static_cast<double>(cells));
     const auto most = static_cast<double>(cells - 1);
-    std::uint64_t p = real < most ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(real)) : cells - 1;
-    while (p > 1 && keeps(p - 1)) --p;
-    while (!keeps(p)) ++p;
-    return p;
+    const std::uint64_t near =
+        real < most ? std::max<std::uint64_t>(2, static_cast<std::uint64_t>(real)) : cells - 1;
+    return first_that_keeps(2, cells - 1, near, keeps);
 }
 
 // A cell that was set before the first of n adds is zero if, backwards from now, max countdowns come before a set and

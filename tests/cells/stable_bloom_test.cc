@@ -1,12 +1,14 @@
 // stable_bloom against a reference of one byte per cell, its batches, its goals and its edges.
 #include <bouncer/keyed.h>
 #include <bouncer/stable_bloom.h>
+#include <bouncer/stream_math.h>
 
 #include "support/failures.h"
 #include "support/random_hashes.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -249,6 +251,29 @@ TEST(stable_bloom_goals, numbers_of_the_page) {
     EXPECT_NEAR(forgotten(0.1, 24), 0.22, 0.005);
     EXPECT_NEAR(forgotten(0.01, 24), 0.72, 0.005);
     EXPECT_NEAR(forgotten(0.001, 24), 0.94, 0.005);
+}
+
+// Rates far below what anybody wants, some of which took minutes: each is met or refused.
+TEST(stable_bloom_goals, tiny_rates) {
+    int met = 0;
+    for (const std::uint64_t keys : {std::uint64_t{1}, std::uint64_t{200}, std::uint64_t{1} << 20,
+                                     std::uint64_t{1} << 30, std::uint64_t{1} << 40})
+        for (const double rate : {1e-300, 1e-18, 1.3932056380672334e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8}) {
+            SCOPED_TRACE(std::to_string(keys) + " at " + std::to_string(std::log10(rate)));
+            const auto solved = plain_stable_bloom::solve({.keys = keys, .false_positive_rate = rate});
+            if (!solved) {
+                EXPECT_TRUE(solved.error().code == error_code::too_large ||
+                            solved.error().code == error_code::invalid_argument)
+                    << solved.error().message;
+                continue;
+            }
+            ++met;
+            const stable_bloom_parameters& chosen = *solved;
+            EXPECT_TRUE(plain_stable_bloom::check(chosen));
+            const std::uint32_t max = (1u << chosen.cell_bits) - 1;
+            EXPECT_LE(math::stable_fpr(chosen.cells, chosen.k, max, chosen.decrements), rate);
+        }
+    EXPECT_GT(met, 10);
 }
 
 TEST(stable_bloom_goals, refused) {

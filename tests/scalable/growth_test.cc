@@ -108,6 +108,49 @@ TYPED_TEST(scalable_growth, moves_and_copies) {
     EXPECT_TRUE(again == moved);
 }
 
+// A copy has neither the prepared layer nor the plan of the original, and may be made when its newest layer is full but
+// for one key: it must find the same shape for the next layer all the same.
+TYPED_TEST(scalable_growth, copies_of_any_moment_grow_alike) {
+    for (const std::uint64_t first_keys : {1u, 2u, 3u, 20u}) {
+        const scalable_parameters chosen{
+            .first_keys = first_keys, .rate = 0.001, .growth_small = 4, .growth = 1};
+        auto f = TypeParam::create(chosen).value();
+        auto plain = f.template clone<plain_words>().value();
+        auto shared = f.template clone<atomic_words>().value();
+        for (std::uint64_t i = 0; i < 3 * first_keys; ++i) {
+            const bool changed = f.add(random_hash(8, i));
+            ASSERT_EQ(plain.add(random_hash(8, i)), changed);
+            ASSERT_EQ(shared.add(random_hash(8, i)), changed);
+            ASSERT_TRUE(plain == f) << first_keys << ": " << i;
+            ASSERT_TRUE(shared == f) << first_keys << ": " << i;
+            plain = f.template clone<plain_words>().value();
+            shared = f.template clone<atomic_words>().value();
+        }
+        ASSERT_GT(f.layer_count(), 1u);
+        const auto planned = TypeParam::plan(chosen, f.changing_adds()).value();
+        for (std::uint32_t i = 0; i < f.layer_count() && i < planned.size(); ++i)
+            ASSERT_EQ(shared.layer(i).params(), planned[i].filter);
+        // A copy that lost its later layers plans the second one anew.
+        shared.clear();
+        f.clear();
+        for (std::uint64_t i = 0; i < 2 * first_keys; ++i) {
+            f.add(random_hash(9, i));
+            shared.add(random_hash(9, i));
+            ASSERT_TRUE(shared == f) << first_keys << ": " << i;
+        }
+    }
+}
+
+TYPED_TEST(scalable_growth, rate_of_more_keys_than_layers_can_hold) {
+    for (const std::uint32_t growth : {1u, 4u, 1024u}) {
+        const scalable_parameters chosen{
+            .first_keys = 100, .rate = 0.9, .growth_small = growth, .growth = growth};
+        const double rate = TypeParam::create(chosen).value().fpr_at(~std::uint64_t{0});
+        EXPECT_GE(rate, 0.9) << growth;
+        EXPECT_LE(rate, 1) << growth;
+    }
+}
+
 TYPED_TEST(scalable_growth, one_key_layers) {
     const scalable_parameters chosen{.first_keys = 1, .rate = 0.01};
     auto f = TypeParam::create(chosen).value();

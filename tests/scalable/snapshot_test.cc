@@ -47,6 +47,24 @@ TEST(scalable_snapshot, round_trip) {
     }
 }
 
+TEST(scalable_snapshot, full_but_for_one_key) {
+    const scratch_folder folder;
+    for (const std::uint64_t first_keys : {1u, 500u}) {
+        auto f = atomic_scalable_bloom::create(scalable_parameters{.first_keys = first_keys, .rate = 0.001})
+                     .value();
+        std::uint64_t i = 0;
+        while (f.changing_adds() + 1 < first_keys) f.add(random_hash(83, i++));
+        save(f, folder / "f").value();
+        auto loaded = load<plain_scalable_bloom>(folder / "f").value();
+        for (const std::uint64_t most = i + 2; i < most; ++i) {
+            f.add(random_hash(83, i));
+            loaded.add(random_hash(83, i));
+        }
+        ASSERT_EQ(f.layer_count(), 2u);
+        EXPECT_TRUE(loaded == f) << first_keys;
+    }
+}
+
 TEST(scalable_snapshot, mapped) {
     const scratch_folder folder;
     const auto f = some_chain<plain_scalable_bloom>();

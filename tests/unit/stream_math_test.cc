@@ -154,6 +154,34 @@ TEST(stream_math, decrements_are_the_fewest_that_keep_the_rate) {
     EXPECT_GT(truncated_too_few, 300);
 }
 
+// Where 1 - rate has no digits of the rate left, or the rate hardly changes with p: one p after another would take up to
+// 10^13 steps.
+TEST(stream_math, decrements_of_extreme_rates) {
+    int found = 0;
+    for (int log_cells = 1; log_cells <= 63; ++log_cells)
+        for (const std::uint32_t max : {1u, 3u, 15u})
+            for (const std::uint32_t k : {1u, 2u, 3u, 10u, 64u})
+                for (const double rate :
+                     {std::numeric_limits<double>::denorm_min(), 1e-300, 1e-18, 1.3932056380672334e-15, 1e-14,
+                      1e-12, 1e-10, 0.999, 1 - 1e-12, 1 - std::numeric_limits<double>::epsilon() / 2}) {
+                    const std::uint64_t cells = std::uint64_t{1} << log_cells;
+                    SCOPED_TRACE(name_of({cells, k, max, 0}));
+                    const auto p = stable_decrements(rate, cells, k, max);
+                    if (!p) {
+                        EXPECT_GT(stable_fpr(cells, k, max, cells - 1), rate);
+                        continue;
+                    }
+                    ++found;
+                    EXPECT_LE(stable_fpr(cells, k, max, *p), rate);
+                    if (*p > 1) {
+                        EXPECT_GT(stable_fpr(cells, k, max, *p - 1), rate);
+                    }
+                }
+    EXPECT_GT(found, 3'000);
+    // One cell of one bit: the rate is nearly 1 / p.
+    EXPECT_NEAR(static_cast<double>(stable_decrements(1e-15, std::uint64_t{1} << 50, 1, 1).value()), 1e15, 2);
+}
+
 TEST(stream_math, rates_rise_with_what_should_raise_them) {
     const auto forgotten = [](double distance, std::uint64_t cells, std::uint64_t p) {
         return stable_false_negative_rate(distance, cells, 6, 15, p);

@@ -68,6 +68,9 @@ class exclusive_change_count {
     std::uint64_t count_ = 0;
 };
 
+// What a layer knows of the one after it. Under way: the thread that made the layer is at it, for about 5 ms.
+enum class successor_plan : std::uint8_t { none, under_way, known };
+
 template <class F>
 struct scalable_layer {
     using words = typename F::words_type;
@@ -98,9 +101,10 @@ struct scalable_layer {
     // Why there is no layer after this one: the first reason, written once.
     std::atomic<const failure*> refused{nullptr};
     std::atomic<error_code> refused_code{};
-    // The parameters of the next layer, once `solved`; written by the thread that made this layer.
+    // The parameters of the next layer, once the plan is known. Written by the thread that made this layer or, where the
+    // plan is none, by the one that prepares the next: one at a time.
     typename F::parameters successor{};
-    std::atomic<bool> solved{false};
+    std::atomic<successor_plan> plan{successor_plan::none};
 };
 
 } // namespace bouncer::detail
