@@ -1,15 +1,19 @@
 // The one list of kinds. Typed tests, benchmark rows and whatever else must know every kind read it from here.
 #pragma once
 
+#include <bouncer/binary_fuse.h>
 #include <bouncer/blocked_bloom.h>
 #include <bouncer/bloom.h>
+#include <bouncer/cascade.h>
 #include <bouncer/counting_bloom.h>
 #include <bouncer/partitioned_bloom.h>
 #include <bouncer/register_bloom.h>
+#include <bouncer/ribbon.h>
 #include <bouncer/scalable.h>
 #include <bouncer/split_block_bloom.h>
 #include <bouncer/stable_bloom.h>
 #include <bouncer/windowed_bloom.h>
+#include <bouncer/xor_filter.h>
 
 #include <array>
 #include <cstdint>
@@ -29,7 +33,8 @@ template <class Words>
 using all_filters =
     type_list<basic_bloom<Words>, basic_blocked_bloom<Words>, basic_split_block_bloom<Words>,
               basic_register_bloom<Words>, basic_partitioned_bloom<Words>, basic_counting_bloom<Words>,
-              basic_stable_bloom<Words>, basic_windowed_bloom<Words>, basic_scalable_bloom<Words>>;
+              basic_stable_bloom<Words>, basic_windowed_bloom<Words>, basic_scalable_bloom<Words>,
+              basic_xor_filter<Words>, basic_binary_fuse<Words>, basic_ribbon<Words>, basic_cascade<Words>>;
 
 // [any-thread] visit.template operator()<F>() for every kind F.
 template <class Words, class Visit>

@@ -30,6 +30,13 @@ class any_filter {
     static result<any_filter> create(std::string_view kind, const goal& wanted,
                                      const filter_options& options = {});
 
+    // [any-thread] A static filter of a whole set; see built_filter::build. Without a kind the goal picks: prefer::reads a
+    // binary_fuse, prefer::space a ribbon. Errors: as the kind's build; unsupported for a kind that is not built at once.
+    static result<any_filter> build(std::span<const std::uint64_t> hashes, const goal& wanted,
+                                    const build_options& options = {}, std::string_view kind = {});
+    static result<any_filter> build(const hash_source& source, const goal& wanted,
+                                    const build_options& options = {}, std::string_view kind = {});
+
     // [any-thread] A filter of a kind in atomic words, or a view.
     template <detail::savable F>
     requires(std::same_as<typename F::words_type, atomic_words> ||
@@ -42,7 +49,7 @@ class any_filter {
     std::string parameters() const; // in words
     hash_spec hash() const noexcept;
     std::uint64_t size_bytes() const noexcept;
-    bool writable() const noexcept;
+    bool writable() const noexcept; // takes keys: neither a view nor static
 
     // [any-thread] See the kinds.
     bool may_contain(std::uint64_t hash) const noexcept;

@@ -83,7 +83,7 @@ typedef struct bouncer_options {
     { (uint32_t)sizeof(bouncer_options), BOUNCER_PREFER_READS, 0, 0.0, 0, 0, NULL, NULL }
 
 /* [any-thread] An empty filter in memory. Errors: invalid_argument, too_large, out_of_memory, mismatch (a hash that the
- * kind does not take). */
+ * kind does not take), unsupported (a static kind: bouncer_build). */
 BOUNCER_API int bouncer_create(const char* kind, const bouncer_options* options, bouncer_filter** out);
 /* [exclusive] NULL is fine. A shared filter stays in its file as it is. */
 BOUNCER_API void bouncer_destroy(bouncer_filter* filter);
@@ -109,12 +109,22 @@ BOUNCER_API int bouncer_contains_hash(const bouncer_filter* filter, uint64_t has
 BOUNCER_API int bouncer_test_and_add(bouncer_filter* filter, const void* key, size_t size, uint8_t* answer);
 BOUNCER_API int bouncer_test_and_add_hash(bouncer_filter* filter, uint64_t hash, uint8_t* answer);
 
+/* ---- arrays ------------------------------------------------------------------------------------------------------ */
 /* Batches prefetch and use SIMD. All keys are checked before the first is added.
  * An array of 0 may be NULL; otherwise `answers` has one byte, 0 or 1, per key. */
 typedef struct bouncer_key {
     const void* data;
     size_t size;
 } bouncer_key;
+
+/* [any-thread] A static filter of all these keys, or hashes (options->hash says how they were made); it takes no others later.
+ * kind: xor_filter, binary_fuse, ribbon; NULL: options->prefer picks, BOUNCER_PREFER_READS binary_fuse and
+ * BOUNCER_PREFER_SPACE ribbon. options->keys is not looked at: distinct keys are counted. On all cores, 24 bytes per key
+ * meanwhile. Errors as bouncer_create. */
+BOUNCER_API int bouncer_build(const char* kind, const bouncer_options* options, const bouncer_key* keys,
+                              size_t count, bouncer_filter** out);
+BOUNCER_API int bouncer_build_hashes(const char* kind, const bouncer_options* options, const uint64_t* hashes,
+                                     size_t count, bouncer_filter** out);
 
 /* [any-thread] */
 BOUNCER_API int bouncer_add_batch(bouncer_filter* filter, const bouncer_key* keys, size_t count);

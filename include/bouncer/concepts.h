@@ -1,6 +1,8 @@
 // What a kind can do, as concepts. The battery picks its suites by them.
 #pragma once
 
+#include <bouncer/build.h>
+#include <bouncer/goal.h>
 #include <bouncer/hash.h>
 #include <bouncer/result.h>
 
@@ -66,6 +68,21 @@ concept rotating = incremental<F> && requires(F& f, const F& c, std::uint64_t ep
     { f.rotate_to(epoch) } -> std::same_as<result<void>>;
     { c.epoch() }
     noexcept->std::same_as<std::uint64_t>;
+};
+
+// Built once from a whole set, and never changed: a static kind.
+template <class F>
+concept buildable = filter<F> && requires(std::span<const std::uint64_t> hashes, const hash_source& source,
+                                          const goal& wanted, const build_options& options) {
+    { F::build(hashes, wanted, options) } -> std::same_as<result<F>>;
+    { F::build(source, wanted, options) } -> std::same_as<result<F>>;
+};
+
+// The same from both sides of a closed universe, and exact there.
+template <class F>
+concept buildable_exactly = filter<F> &&
+    requires(std::span<const std::uint64_t> hashes, const build_options& options) {
+    { F::build(hashes, hashes, options) } -> std::same_as<result<F>>;
 };
 
 // Becomes the union with another of the same parameters; returns the expected rate after.

@@ -61,6 +61,35 @@ class keyed {
         return made(F::create(chosen, {.hash = spec_of(hasher), .memory = memory}), hasher);
     }
 
+    // [any-thread] A static filter of all these keys; see built_filter::build. options.hash is the hasher's. Needs 8 bytes per
+    // key for the hashes besides what F needs.
+    template <detail::key_batch<Hasher> Keys>
+    requires buildable<F>
+    static result<keyed> build(const Keys& keys, const goal& wanted, const Hasher& hasher = {},
+                               build_options options = {}) {
+        auto hashes = hashes_of(hasher, keys, options.threads);
+        if (!hashes) return hashes.error();
+        options.hash = spec_of(hasher);
+        return made(
+            F::build(std::span<const std::uint64_t>(hashes->get(), std::ranges::size(keys)), wanted, options),
+            hasher);
+    }
+    // [any-thread] An exact set of the listed keys among these and the others.
+    template <detail::key_batch<Hasher> Keys>
+    requires buildable_exactly<F>
+    static result<keyed> build(const Keys& listed, const Keys& others, const Hasher& hasher = {},
+                               build_options options = {}) {
+        auto inside = hashes_of(hasher, listed, options.threads);
+        if (!inside) return inside.error();
+        auto outside = hashes_of(hasher, others, options.threads);
+        if (!outside) return outside.error();
+        options.hash = spec_of(hasher);
+        return made(F::build(std::span<const std::uint64_t>(inside->get(), std::ranges::size(listed)),
+                             std::span<const std::uint64_t>(outside->get(), std::ranges::size(others)),
+                             options),
+                    hasher);
+    }
+
     // [any-thread] Keys for a filter that exists. Refuses a hasher that is not the one the filter was made with:
     // wrong_key when only the secret key differs, mismatch otherwise.
     static result<keyed> wrap(F filter, const Hasher& hasher = {}) {
@@ -144,18 +173,9 @@ class keyed {
     // for the hashes meanwhile; out_of_memory, and nothing added, without them.
     template <detail::key_batch<Hasher> Keys>
     requires detail::bulk_buildable<F> result<void> add_all(const Keys& keys, unsigned threads = 0) {
-        const auto all = std::span(std::ranges::data(keys), std::ranges::size(keys));
-        const std::unique_ptr<std::uint64_t[]> hashes(new (std::nothrow) std::uint64_t[all.size()]);
-        if (!hashes)
-            return failure{error_code::out_of_memory,
-                           "no memory for the hashes of " + std::to_string(all.size()) + " keys"};
-        detail::run_parallel(detail::thread_count(threads, all.size()), [&](unsigned part, unsigned parts) {
-            const std::size_t first = all.size() / parts * part;
-            const std::size_t last = part + 1 == parts ? all.size() : all.size() / parts * (part + 1);
-            hash_batch(hasher_, all.subspan(first, last - first),
-                       std::span(hashes.get() + first, last - first));
-        });
-        filter_.add_all(std::span<const std::uint64_t>(hashes.get(), all.size()), threads);
+        auto hashes = hashes_of(hasher_, keys, threads);
+        if (!hashes) return hashes.error();
+        filter_.add_all(std::span<const std::uint64_t>(hashes->get(), std::ranges::size(keys)), threads);
         return {};
     }
 
@@ -201,6 +221,23 @@ class keyed {
     static result<keyed> made(result<F> filter, const Hasher& hasher) {
         if (!filter) return filter.error();
         return keyed(std::move(*filter), hasher);
+    }
+
+    template <class Keys>
+    static result<std::unique_ptr<std::uint64_t[]>> hashes_of(const Hasher& hasher, const Keys& keys,
+                                                              unsigned threads) {
+        const auto all = std::span(std::ranges::data(keys), std::ranges::size(keys));
+        std::unique_ptr<std::uint64_t[]> hashes(new (std::nothrow) std::uint64_t[all.size()]);
+        if (!hashes)
+            return failure{error_code::out_of_memory,
+                           "no memory for the hashes of " + std::to_string(all.size()) + " keys"};
+        detail::run_parallel(detail::thread_count(threads, all.size()), [&](unsigned part, unsigned parts) {
+            const std::size_t first = all.size() / parts * part;
+            const std::size_t last = part + 1 == parts ? all.size() : all.size() / parts * (part + 1);
+            hash_batch(hasher, all.subspan(first, last - first),
+                       std::span(hashes.get() + first, last - first));
+        });
+        return hashes;
     }
 
     template <class Keys, class Work>

@@ -60,6 +60,10 @@ std::vector<double> fpr_curve(const geometry& shape, std::span<const double> key
 // [any-thread] The chance that a new key's hash equals one of `keys` stored hashes: 1 - exp(-keys / 2^bits).
 double hash_collision_rate(double keys, unsigned hash_bits = 64);
 
+// [any-thread] The bits that say which `listed` of listed + others keys are meant, log2 of how many choices there are: no
+// exact set over a closed universe can do with less.
+double exact_set_bits(std::uint64_t listed, std::uint64_t others);
+
 // The textbook forms, for flat filters only, kept for comparison; they leave out the collision of hashes.
 
 // [any-thread] (1 - e^(-k n / m))^k.

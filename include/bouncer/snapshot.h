@@ -277,7 +277,7 @@ namespace detail {
 
 // Can be written by several processes at once: one segment of words that are changed by atomic operations only.
 template <class F>
-concept shareable = mappable<F> && F::words_type::writable && F::words_type::concurrent;
+concept shareable = mappable<F> && incremental<F> && F::words_type::concurrent;
 
 // The file goes live last: what refuses it, a wrong key too, must not cost a sealed file its checksums.
 template <shareable F, class Finish>

@@ -1,6 +1,8 @@
 // The textbook forms for flat filters, and bounds that hold for every filter.
 #include "bouncer/math.h"
 
+#include "math/log_gamma.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +12,13 @@ namespace bouncer::math {
 
 double hash_collision_rate(double keys, unsigned hash_bits) {
     return -std::expm1(-std::ldexp(std::max(keys, 0.0), -static_cast<int>(std::min(hash_bits, 4096u))));
+}
+
+double exact_set_bits(std::uint64_t listed, std::uint64_t others) {
+    const auto in = static_cast<double>(listed);
+    const auto out = static_cast<double>(others);
+    const double nats = detail::log_gamma(in + out + 1) - detail::log_gamma(in + 1) - detail::log_gamma(out + 1);
+    return std::max(0.0, nats / std::log(2.0));
 }
 
 double asymptotic_fpr(double bits, unsigned k, double keys) {

@@ -2,6 +2,7 @@
 #include "bouncer/stream_math.h"
 
 #include "math/binomial.h"
+#include "math/log_gamma.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@ namespace {
 double stirling_rest(double x) {
     if (x < 16) {
         constexpr double log_two_pi = 1.8378770664093453;
-        return std::lgamma(x + 1) - (x + 0.5) * std::log(x) + x - 0.5 * log_two_pi;
+        return detail::log_gamma(x + 1) - (x + 0.5) * std::log(x) + x - 0.5 * log_two_pi;
     }
     const double square = x * x;
     return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / square) / square) / square) / x;

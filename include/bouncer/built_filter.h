@@ -1,0 +1,251 @@
+// built_filter<Layout, Words>: every static kind, built once from a whole set and never changed. A layout says how a set
+// becomes words and how a hash is looked up in them; everything else is here, once.
+//
+// Thread safety: a filter that exists is immutable, so every method is [any-thread] and wait-free, whatever its words.
+// Words only say who owns the memory: plain_words and atomic_words the filter itself, const_words a file or another
+// filter.
+//
+// The words: a directory, an entry for each shard (a range of hashes that was built of its own), then the shards, each at
+// a multiple of a line.
+#pragma once
+
+#include <bouncer/bit_filter.h>
+#include <bouncer/build.h>
+#include <bouncer/concepts.h>
+#include <bouncer/detail/sorted_hashes.h>
+#include <bouncer/detail/stored.h>
+#include <bouncer/goal.h>
+#include <bouncer/hash.h>
+#include <bouncer/math.h>
+#include <bouncer/result.h>
+#include <bouncer/words.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bouncer {
+
+namespace detail {
+
+// What Layout::build returns.
+template <class Parameters>
+struct built_words {
+    Parameters params;
+    region words;
+};
+
+} // namespace detail
+
+template <class Layout, readable_words Words>
+class built_filter {
+  public:
+    using layout_type = Layout;
+    using words_type = Words;
+    using parameters = typename Layout::parameters;
+    using default_hasher = xxh3;
+    template <class OtherWords>
+    using with_words = built_filter<Layout, OtherWords>;
+    using owned_words = std::conditional_t<Words::writable, Words, plain_words>;
+
+    static constexpr std::uint16_t kind_id = Layout::kind_id;
+    static constexpr std::string_view kind_name = Layout::kind_name;
+    static constexpr std::uint16_t layout_version = Layout::layout_version;
+    static constexpr bool union_is_or = false;
+    static constexpr bool no_false_negatives = true;
+    static constexpr bool rate_is_exact = true;
+    static constexpr concurrency_level concurrency = concurrency_level::wait_free;
+
+    // Never wrong about a key of the universe that it was built from.
+    static constexpr bool exact = requires { Layout::is_exact; };
+
+    // [any-thread] What a build for goal.keys distinct keys would choose; its size is what may be expected, to half a
+    // percent.
+    static result<parameters> solve(const goal& wanted) requires(!exact) { return Layout::solve(wanted); }
+    static std::uint64_t size_bytes_of(const parameters& chosen) noexcept {
+        return chosen.words * sizeof(std::uint64_t);
+    }
+    // [any-thread] Refuses parameters that make no sense; and parameters in words.
+    static result<void> check(const parameters& chosen) { return Layout::check(chosen); }
+    static std::string describe(const parameters& chosen) { return Layout::describe(chosen); }
+
+    // [any-thread] The filter of a set. Hashes may repeat and come in any order: the same set, goal and seed give the same
+    // words. goal.keys is not looked at: the distinct hashes count. Takes 8 bytes per hash meanwhile, besides the filter; 16 of a stream.
+    // Errors: invalid_argument (the goal), too_large (the goal's size, the memory cap), out_of_memory, cancelled, io.
+    static result<built_filter> build(std::span<const std::uint64_t> hashes, const goal& wanted,
+                                      const build_options& options = {}) requires(Words::writable && !exact) {
+        return build_from(hashes, wanted, options);
+    }
+    // [any-thread] The same of a stream, which may be larger than memory: see build_options::memory_cap_bytes.
+    static result<built_filter> build(const hash_source& source, const goal& wanted,
+                                      const build_options& options = {}) requires(Words::writable && !exact) {
+        if (!source) return failure{error_code::invalid_argument, "there is no source of hashes"};
+        return build_from(source, wanted, options);
+    }
+    // [any-thread] Of an exact kind: the listed keys and all others that will ever be asked. Errors: invalid_argument (a
+    // hash in both lists), out_of_memory, cancelled. Progress begins anew for each level.
+    static result<built_filter> build(std::span<const std::uint64_t> listed,
+                                      std::span<const std::uint64_t> others,
+                                      const build_options& options = {}) requires(Words::writable&& exact) {
+        const hash_spec spec = options.hash.value_or(hash_spec{});
+        if (auto ok = check_known_hash(spec); !ok) return ok.error();
+        auto made = Layout::build(listed, others, options);
+        if (!made) return made.error();
+        return built_filter(Layout(made->params), Words(std::move(made->words)), spec);
+    }
+
+    // [any-thread] A filter over words that already hold one; as bit_filter::over.
+    static result<built_filter> over(Words words, const parameters& chosen, const hash_spec& spec) {
+        if (auto ok = Layout::check(chosen); !ok) return ok.error();
+        if (auto ok = check_known_hash(spec); !ok) return ok.error();
+        if (words.size() < chosen.words)
+            return failure{error_code::corrupt, std::string(kind_name) + " needs " +
+                                                    std::to_string(chosen.words) + " words, and there are " +
+                                                    std::to_string(words.size())};
+        if (const auto off = reinterpret_cast<std::uintptr_t>(words.line(0)) % region::alignment_bytes;
+            off != 0)
+            return failure{error_code::corrupt, "the words of a filter must be 64-byte aligned, and are " +
+                                                    std::to_string(off) + " bytes off"};
+        built_filter out(Layout(chosen), std::move(words), spec);
+        if (auto ok = out.check_loaded(); !ok) return ok.error();
+        return out;
+    }
+
+    // ---- queries -----------------------------------------------------------------------------------------------------
+
+    // [any-thread] False: surely not in the set. True: probably.
+    bool may_contain(std::uint64_t hash) const noexcept { return layout_.contains(words_.line(0), hash); }
+    // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
+    std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
+        return layout_.contains(words_.line(0), hashes.data(), std::min(hashes.size(), answers.size()),
+                                answers.data());
+    }
+    // [any-thread] Brings the lines of a hash into the cache.
+    void prefetch(std::uint64_t hash) const noexcept { layout_.prefetch(words_.line(0), hash); }
+
+    // ---- the whole filter --------------------------------------------------------------------------------------------
+
+    // [immutable] The distinct keys, exactly; the rate of false positives, exactly; what a key costs.
+    std::uint64_t keys() const noexcept { return params().keys; }
+    double expected_fpr() const noexcept {
+        if (keys() == 0 || exact) return 0;
+        return std::min(1.0, layout_.rate() + math::hash_collision_rate(static_cast<double>(keys())));
+    }
+    double approximate_size() const noexcept { return static_cast<double>(keys()); }
+    double bits_per_key() const noexcept {
+        return static_cast<double>(size_bytes()) * 8 /
+               static_cast<double>(std::max<std::uint64_t>(keys(), 1));
+    }
+
+    // [any-thread] A copy with memory of its own. O(size).
+    template <class OtherWords = owned_words>
+    result<built_filter<Layout, OtherWords>> clone(const memory_options& memory = {}) const {
+        auto copy = region::allocate(size_bytes(), memory);
+        if (!copy) return copy.error();
+        std::memcpy(copy->data(), words_.line(0), size_bytes());
+        return built_filter<Layout, OtherWords>(layout_, OtherWords(std::move(*copy)), hash_);
+    }
+    // [any-thread] A view of this filter's words; valid while this filter lives, and its host does not move its block.
+    built_filter<Layout, const_words> view() const noexcept {
+        return built_filter<Layout, const_words>(
+            layout_, const_words(region::borrow(words_.line(0), size_bytes())), hash_);
+    }
+    // [any-thread] Same parameters, same hash, same words: the same set, goal and seed. O(size).
+    template <class OtherWords>
+    bool operator==(const built_filter<Layout, OtherWords>& other) const noexcept {
+        return params() == other.params() && hash_ == other.hash() &&
+               std::memcmp(words_.line(0), other.words().line(0), size_bytes()) == 0;
+    }
+
+    // [immutable]
+    std::uint64_t size_bytes() const noexcept { return size_bytes_of(params()); }
+    const parameters& params() const noexcept { return layout_.params(); }
+    std::string describe() const { return Layout::describe(params()); }
+    const hash_spec& hash() const noexcept { return hash_; }
+    const Words& words() const noexcept { return words_; }
+
+    // ---- for the file format (detail/stored.h) -----------------------------------------------------------------------
+
+    // [any-thread] Valid while this filter lives and its host does not move its block.
+    detail::stored_form stored() const {
+        return {kind_id,
+                layout_version,
+                hash_,
+                Layout::fields_of(params()),
+                {{words_.line(0), params().words, false}}};
+    }
+    static result<void> check_stored_hash(const hash_spec& spec) { return check_known_hash(spec); }
+    // [any-thread] Refuses fields that are no parameters (invalid_argument, too_large).
+    static result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) {
+        auto chosen = parameters_of(fields);
+        if (!chosen) return chosen.error();
+        return chosen->words;
+    }
+    // [any-thread] Zeroed words of the stored parameters, to be filled through loading_segments() and then checked by
+    // check_loaded(), before anything is asked.
+    static result<built_filter> for_loading(std::span<const std::uint64_t> fields, const hash_spec& spec,
+                                            const memory_options& memory) requires(Words::writable) {
+        auto chosen = parameters_of(fields);
+        if (!chosen) return chosen.error();
+        if (auto ok = check_known_hash(spec); !ok) return ok.error();
+        auto words = region::allocate(size_bytes_of(*chosen), memory);
+        if (!words) return words.error();
+        return built_filter(Layout(*chosen), Words(std::move(*words)), spec);
+    }
+    // [exclusive]
+    std::vector<std::span<std::uint64_t>> loading_segments() requires(Words::writable) {
+        return {{const_cast<std::uint64_t*>(words_.line(0)), static_cast<std::size_t>(params().words)}};
+    }
+    // [any-thread] Whether the directory leads nowhere but into these words (corrupt).
+    result<void> check_loaded() const { return layout_.check_words(words_.line(0)); }
+    // [any-thread] As over(), from fields.
+    static result<built_filter> over_stored(region memory, std::span<const std::uint64_t> fields,
+                                            const hash_spec& spec) {
+        auto chosen = parameters_of(fields);
+        if (!chosen) return chosen.error();
+        return over(Words(std::move(memory)), *chosen, spec);
+    }
+
+    // [exclusive] For host-supplied memory: the host has copied the filter's block to another place.
+    void host_block_moved_to(void* block) noexcept { words_.host_block_moved_to(block); }
+
+  private:
+    template <class OtherLayout, readable_words OtherWords>
+    friend class built_filter;
+
+    built_filter(const Layout& layout, Words words, const hash_spec& spec) noexcept
+        : layout_(layout), words_(std::move(words)), hash_(spec) {}
+
+    template <class From>
+    static result<built_filter> build_from(const From& from, const goal& wanted,
+                                           const build_options& options) {
+        const hash_spec spec = options.hash.value_or(hash_spec{});
+        if (auto ok = check_known_hash(spec); !ok) return ok.error();
+        if (auto ok = Layout::check_goal(wanted); !ok) return ok.error();
+        auto set = detail::sorted_hashes::gather(from, options);
+        if (!set) return set.error();
+        auto made = Layout::build(*set, wanted, options);
+        if (!made) return made.error();
+        return built_filter(Layout(made->params), Words(std::move(made->words)), spec);
+    }
+    static result<parameters> parameters_of(std::span<const std::uint64_t> fields) {
+        if (fields.size() != Layout::field_count)
+            return failure{error_code::invalid_argument,
+                           std::string(kind_name) + " has " + std::to_string(Layout::field_count) +
+                               " parameters, and there are " + std::to_string(fields.size())};
+        const parameters chosen = Layout::from_fields(fields.data());
+        if (auto ok = Layout::check(chosen); !ok) return ok.error();
+        return chosen;
+    }
+
+    Layout layout_;
+    Words words_;
+    hash_spec hash_;
+};
+
+} // namespace bouncer

@@ -1,0 +1,83 @@
+// cascade: an exact set over a closed universe, where every key that will ever be asked is known to be listed or not
+// (certificates and which of them are revoked). docs/filters/cascade.md
+//
+// Levels of ribbons. Level 0 holds the listed keys; level 1 those of the others that level 0 wrongly lets pass; level 2 the
+// listed keys that level 1 lets pass; and so on, until nobody passes. The first level that says no decides. Outside of
+// the universe the answer means nothing.
+#pragma once
+
+#include <bouncer/ribbon.h>
+
+namespace bouncer {
+
+// Of a cascade that exists: a build chooses them.
+struct cascade_parameters {
+    std::uint64_t words = 0;
+    std::uint64_t keys = 0;   // listed
+    std::uint64_t others = 0; // of the universe, not listed
+    std::uint64_t levels = 0;
+    std::uint64_t seed = 0;
+    friend bool operator==(const cascade_parameters&, const cascade_parameters&) = default;
+};
+
+namespace detail {
+
+class cascade_layout {
+  public:
+    using parameters = cascade_parameters;
+    static constexpr std::uint16_t kind_id = 13;
+    static constexpr std::uint16_t layout_version = 1;
+    static constexpr std::string_view kind_name = "cascade";
+    static constexpr bool is_exact = true;
+    // A level in two keeps half of what it is asked, so a billion keys end after about 60; small sets end at once.
+    static constexpr std::uint64_t levels_most = 96;
+    // A line for each level: place, words, keys, shards and seed of the ribbon, columns and narrow.
+    static constexpr std::uint64_t entry_words = 8;
+
+    static result<void> check(const parameters& chosen);
+    static std::string describe(const parameters& chosen);
+    static result<built_words<parameters>> build(std::span<const std::uint64_t> listed,
+                                                 std::span<const std::uint64_t> others,
+                                                 const build_options& options);
+
+    static constexpr std::size_t field_count = 5;
+    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
+        return {chosen.words, chosen.keys, chosen.others, chosen.levels, chosen.seed};
+    }
+    static parameters from_fields(const std::uint64_t* fields) noexcept {
+        return {fields[0], fields[1], fields[2], fields[3], fields[4]};
+    }
+
+    explicit cascade_layout(const parameters& chosen) noexcept : params_(chosen) {}
+    const parameters& params() const noexcept { return params_; }
+
+    bool contains(const std::uint64_t* words, std::uint64_t hash) const noexcept {
+        for (std::uint64_t i = 0; i < params_.levels; ++i)
+            if (!level(words, i).contains(words + words[i * entry_words], hash)) return i % 2 == 1;
+        return params_.levels % 2 == 1;
+    }
+    std::size_t contains(const std::uint64_t* words, const std::uint64_t* hashes, std::size_t count,
+                         bool* answers) const noexcept;
+    void prefetch(const std::uint64_t* words, std::uint64_t hash) const noexcept {
+        if (params_.levels != 0) level(words, 0).prefetch(words + words[0], hash);
+    }
+    result<void> check_words(const std::uint64_t* words) const;
+    double rate() const noexcept { return 0; }
+
+  private:
+    static ribbon_layout level(const std::uint64_t* words, std::uint64_t i) noexcept {
+        return ribbon_layout(ribbon_layout::from_fields(words + i * entry_words + 1));
+    }
+
+    parameters params_;
+};
+
+} // namespace detail
+
+template <class Words>
+using basic_cascade = built_filter<detail::cascade_layout, Words>;
+using plain_cascade = basic_cascade<plain_words>;
+using atomic_cascade = basic_cascade<atomic_words>;
+using cascade_view = basic_cascade<const_words>;
+
+} // namespace bouncer

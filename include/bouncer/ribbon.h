@@ -1,0 +1,89 @@
+// ribbon: the smallest static kind, a bumped ribbon: 0.3 % above the bound of log2(1/p) bits per key for p = 2^-8, and any
+// rate, not only powers of two. docs/filters/ribbon.md
+#pragma once
+
+#include <bouncer/built_filter.h>
+#include <bouncer/detail/ribbon_table.h>
+
+namespace bouncer {
+
+// Of a filter that exists: a build chooses them.
+struct ribbon_parameters {
+    std::uint64_t words = 0;
+    std::uint64_t keys = 0;
+    std::uint64_t shards = 1;
+    std::uint64_t seed = 0;
+    std::uint32_t columns = 8; // bits of a fingerprint, at most
+    std::uint32_t narrow = 0;  // of 2^32 blocks so many have a column less
+    friend bool operator==(const ribbon_parameters&, const ribbon_parameters&) = default;
+};
+
+namespace detail {
+
+class ribbon_layout {
+  public:
+    using parameters = ribbon_parameters;
+    static constexpr std::uint16_t kind_id = 12;
+    static constexpr std::uint16_t layout_version = 1;
+    static constexpr std::string_view kind_name = "ribbon";
+    // 10^-16 and what hashes of 64 bits can keep: further columns would only cost.
+    static constexpr std::uint32_t columns_most = 56;
+
+    static result<void> check_goal(const goal& wanted);
+    static result<parameters> solve(const goal& wanted);
+    static result<void> check(const parameters& chosen);
+    static std::string describe(const parameters& chosen);
+    static result<built_words<parameters>> build(const sorted_hashes& set, const goal& wanted,
+                                                 const build_options& options);
+
+    static constexpr std::size_t field_count = 6;
+    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
+        return {chosen.words, chosen.keys, chosen.shards, chosen.seed, chosen.columns, chosen.narrow};
+    }
+    static parameters from_fields(const std::uint64_t* fields) noexcept {
+        // A fraction beyond 32 bits must be refused, not narrowed: the columns say so.
+        return {fields[0],
+                fields[1],
+                fields[2],
+                fields[3],
+                fields[5] > UINT32_MAX ? UINT32_MAX : narrow_field(fields[4]),
+                narrow_field(fields[5])};
+    }
+
+    explicit ribbon_layout(const parameters& chosen) noexcept
+        : params_(chosen), seed_word_(seed_word_of(chosen.seed)) {}
+    const parameters& params() const noexcept { return params_; }
+
+    bool contains(const std::uint64_t* words, std::uint64_t hash) const noexcept {
+        if (params_.keys == 0) return false;
+        const std::uint64_t key = seeded(hash, seed_word_);
+        const uint128 spread = static_cast<uint128>(key) * params_.shards;
+        const ribbon::shard_view shard{words +
+                                       static_cast<std::uint64_t>(spread >> 64) * ribbon::entry_words};
+        const auto first = ribbon::look_first(words, shard, static_cast<std::uint64_t>(spread));
+        if (ribbon::stays(first)) [[likely]]
+            return ribbon::matches(ribbon::locate(first.rows, first.slots, shape(), first.start, key));
+        return ribbon::contains_later(first, shard, shape(), key);
+    }
+    std::size_t contains(const std::uint64_t* words, const std::uint64_t* hashes, std::size_t count,
+                         bool* answers) const noexcept;
+    void prefetch(const std::uint64_t* words, std::uint64_t hash) const noexcept;
+    result<void> check_words(const std::uint64_t* words) const;
+    double rate() const noexcept;
+
+  private:
+    ribbon::row_shape shape() const noexcept { return {params_.columns, params_.narrow}; }
+
+    parameters params_;
+    std::uint64_t seed_word_;
+};
+
+} // namespace detail
+
+template <class Words>
+using basic_ribbon = built_filter<detail::ribbon_layout, Words>;
+using plain_ribbon = basic_ribbon<plain_words>;
+using atomic_ribbon = basic_ribbon<atomic_words>;
+using ribbon_view = basic_ribbon<const_words>;
+
+} // namespace bouncer

@@ -1,0 +1,24 @@
+// Builds the shards of a ribbon.
+#pragma once
+
+#include "filters/shards.h"
+
+#include <bouncer/detail/ribbon_table.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace bouncer::detail::ribbon {
+
+// About 1 ms of work and more, so that many threads find work from a million keys on; and few enough layers of few keys
+// that they do not count: 0.02 % of space for a shard of this size.
+inline constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 18;
+// Rows of 16 bytes, hashes that were bumped, and the words themselves.
+inline constexpr std::uint64_t scratch_bytes_per_key = 40;
+
+std::unique_ptr<shard_builder> make_builder(std::uint64_t shards, const row_shape& shape);
+
+// [any-thread] Words that a shard of so many keys may be expected to take, rather a little more.
+std::uint64_t expected_words(std::uint64_t keys, const row_shape& shape) noexcept;
+
+} // namespace bouncer::detail::ribbon

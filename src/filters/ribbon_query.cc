@@ -1,0 +1,109 @@
+#include <bouncer/ribbon.h>
+
+#include <bouncer/detail/pipeline.h>
+
+#include <algorithm>
+#include <array>
+
+namespace bouncer::detail {
+
+namespace ribbon {
+
+bool contains_later(const first_look& first, const shard_view& shard, const row_shape& shape,
+                    std::uint64_t key) noexcept {
+    const std::uint64_t* codes = first.codes;
+    const std::uint64_t* rows = first.rows;
+    std::uint64_t slots = first.slots;
+    for (std::size_t layer = 1; layer < layers; ++layer) {
+        codes += code_words_of(slots);
+        rows += shape.words_of(slots);
+        key = next_key(key, layer - 1, shard.attempt());
+        slots = shard.slots(layer);
+        if (slots == 0) continue;
+        const std::uint64_t start = fast_range(key, starts_of(slots));
+        if (layer + 1 == layers ||
+            start % bucket_starts >= bumped_below[code_at(codes, start / bucket_starts)])
+            return matches(locate(rows, slots, shape, start, key));
+    }
+    return false;
+}
+
+namespace {
+
+// What is remembered of a key between its prefetch and its turn.
+struct waiting {
+    location at;
+    const std::uint64_t* codes; // the word of its bucket's code
+    std::uint64_t start;
+};
+
+// Inlined by force: g++ 12 drops calls of a function that does nothing but prefetch.
+[[gnu::always_inline]] inline void prefetch_rows(const location& at) noexcept {
+    // A block and the next are 2 x columns words.
+    for (std::uint32_t word = 0; word < 2 * at.columns; word += 8) __builtin_prefetch(at.block + word);
+    if (at.columns % 4 != 0) __builtin_prefetch(at.block + (2 * at.columns - 1));
+}
+
+} // namespace
+
+} // namespace ribbon
+
+void ribbon_layout::prefetch(const std::uint64_t* words, std::uint64_t hash) const noexcept {
+    if (params_.keys == 0) return;
+    const std::uint64_t key = seeded(hash, seed_word_);
+    const uint128 spread = static_cast<uint128>(key) * params_.shards;
+    const ribbon::shard_view shard{words + static_cast<std::uint64_t>(spread >> 64) * ribbon::entry_words};
+    const auto first = ribbon::look_first(words, shard, static_cast<std::uint64_t>(spread));
+    __builtin_prefetch(first.codes + first.start / ribbon::bucket_starts / 32);
+    ribbon::prefetch_rows(ribbon::locate(first.rows, first.slots, shape(), first.start, key));
+}
+
+std::size_t ribbon_layout::contains(const std::uint64_t* words, const std::uint64_t* hashes,
+                                    std::size_t count, bool* answers) const noexcept {
+    if (params_.keys == 0) {
+        std::fill_n(answers, count, false);
+        return 0;
+    }
+    constexpr std::size_t depth = 32;
+    constexpr std::uint64_t nowhere = ~std::uint64_t{0}; // a shard without a first layer
+    std::array<ribbon::waiting, depth> ring;
+    std::size_t found = 0;
+    const ribbon::row_shape shape = this->shape();
+    const auto first_of = [&](std::uint64_t key, ribbon::shard_view & shard) __attribute__((always_inline)) {
+        const uint128 spread = static_cast<uint128>(key) * params_.shards;
+        shard.entry = words + static_cast<std::uint64_t>(spread >> 64) * ribbon::entry_words;
+        return ribbon::look_first(words, shard, static_cast<std::uint64_t>(spread));
+    };
+    pipeline<depth>(
+        count,
+        [&](std::size_t i) __attribute__((always_inline)) {
+            const std::uint64_t key = seeded(hashes[i], seed_word_);
+            ribbon::shard_view shard{};
+            const ribbon::first_look first = first_of(key, shard);
+            ribbon::waiting& mine = ring[i % depth];
+            mine.at = ribbon::locate(first.rows, first.slots, shape, first.start, key);
+            mine.codes = first.codes + first.start / ribbon::bucket_starts / 32;
+            mine.start = first.slots == 0 ? nowhere : first.start;
+            __builtin_prefetch(mine.codes);
+            ribbon::prefetch_rows(mine.at);
+        },
+        [&](std::size_t i) __attribute__((always_inline)) {
+            const ribbon::waiting& mine = ring[i % depth];
+            bool yes;
+            if (mine.start != nowhere &&
+                mine.start % ribbon::bucket_starts >=
+                    ribbon::bumped_below[*mine.codes >> (mine.start / ribbon::bucket_starts % 32 * 2) & 3])
+                [[likely]] {
+                yes = ribbon::matches(mine.at);
+            } else {
+                ribbon::shard_view shard{};
+                const ribbon::first_look first = first_of(mine.at.key, shard);
+                yes = ribbon::contains_later(first, shard, shape, mine.at.key);
+            }
+            answers[i] = yes;
+            found += yes;
+        });
+    return found;
+}
+
+} // namespace bouncer::detail

@@ -1,0 +1,168 @@
+#include "filters/shards.h"
+
+#include <bouncer/detail/bits.h>
+#include <bouncer/detail/layout.h>
+#include <bouncer/detail/parallel.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace bouncer::detail {
+
+namespace {
+
+constexpr std::uint64_t line_words = 8;
+
+std::uint64_t whole_lines(std::uint64_t words) noexcept {
+    return (words + line_words - 1) / line_words * line_words;
+}
+
+failure no_memory() {
+    return {error_code::out_of_memory, "no memory to build the filter"};
+}
+
+// What the threads share. Shards are handed out in order and put down in order, so that their places depend on nothing
+// but the set; a thread that has finished one waits for the threads that still work on those before it.
+class assembly {
+  public:
+    assembly(const sorted_hashes& set, const shard_plan& plan, const build_options& options,
+             region words) noexcept
+        : set_(set), plan_(plan), options_(options), words_(std::move(words)),
+          used_(directory_words(plan.shards, plan.entry_words)) {}
+
+    void work(bool reports) noexcept {
+        try {
+            const auto builder = plan_.make_builder();
+            std::vector<std::uint64_t> room;
+            std::vector<std::uint64_t> entry(plan_.entry_words);
+            shard_words out{.entry = entry, .words = {}};
+            while (true) {
+                const std::uint64_t shard = next_.fetch_add(1, std::memory_order_relaxed);
+                if (shard >= plan_.shards || stopped_.load(std::memory_order_relaxed)) return;
+                std::fill(entry.begin(), entry.end(), 0);
+                auto hashes = set_.shard(shard, plan_.shards, room);
+                if (!hashes) return fail(shard, hashes.error());
+                if (auto ok = builder->build(*hashes, shard, out); !ok) return fail(shard, ok.error());
+                if (!put_down(shard, out)) return;
+                const std::uint64_t done =
+                    done_.fetch_add(hashes->size(), std::memory_order_relaxed) + hashes->size();
+                if (reports && options_.progress &&
+                    !options_.progress({build_stage::building, done, set_.size()}))
+                    return fail(shard, {error_code::cancelled, "the build was cancelled while building"});
+            }
+        } catch (const std::bad_alloc&) {
+            fail(0, no_memory());
+        }
+    }
+
+    result<assembled> finish() {
+        if (why_) return *why_;
+        return assembled{std::move(words_), used_};
+    }
+
+  private:
+    // False: another shard failed, or this one has no room.
+    bool put_down(std::uint64_t shard, const shard_words& out) {
+        std::unique_lock lock(mutex_);
+        turn_.wait(lock, [&] { return put_down_ == shard || why_; });
+        if (why_) return false;
+        const std::uint64_t need = used_ + whole_lines(out.words.size());
+        if (need > words_.size_bytes() / sizeof(std::uint64_t) && !grow(need)) return false;
+        auto* const words = static_cast<std::uint64_t*>(words_.data());
+        std::memcpy(words + used_, out.words.data(), out.words.size() * sizeof(std::uint64_t));
+        std::uint64_t* const entry = words + shard * plan_.entry_words;
+        std::copy(out.entry.begin(), out.entry.end(), entry);
+        entry[0] |= used_;
+        used_ = need;
+        ++put_down_;
+        turn_.notify_all();
+        return true;
+    }
+
+    // The plan expected fewer words. Under the lock.
+    bool grow(std::uint64_t need) {
+        auto larger = region::allocate((need + need / 16) * sizeof(std::uint64_t), options_.memory);
+        if (!larger) {
+            why_ = larger.error();
+            stopped_.store(true, std::memory_order_relaxed);
+            turn_.notify_all();
+            return false;
+        }
+        std::memcpy(larger->data(), words_.data(), used_ * sizeof(std::uint64_t));
+        words_ = std::move(*larger);
+        return true;
+    }
+
+    void fail(std::uint64_t shard, failure why) noexcept {
+        const std::scoped_lock lock(mutex_);
+        stopped_.store(true, std::memory_order_relaxed);
+        if (!why_ || shard < failed_shard_) {
+            why_ = std::move(why);
+            failed_shard_ = shard;
+        }
+        turn_.notify_all();
+    }
+
+    const sorted_hashes& set_;
+    const shard_plan& plan_;
+    const build_options& options_;
+    std::atomic<std::uint64_t> next_ = 0;
+    std::atomic<std::uint64_t> done_ = 0;
+    std::atomic<bool> stopped_ = false;
+    std::mutex mutex_; // of all below
+    std::condition_variable turn_;
+    region words_;
+    std::uint64_t used_;
+    std::uint64_t put_down_ = 0;
+    std::uint64_t failed_shard_ = 0;
+    std::optional<failure> why_;
+};
+
+} // namespace
+
+result<assembled> assemble_shards(const sorted_hashes& set, const shard_plan& plan,
+                                  const build_options& options) {
+    const std::uint64_t words = directory_words(plan.shards, plan.entry_words) + plan.expected_words;
+    if (words > words_most)
+        return failure{error_code::too_large,
+                       "a filter has at most 2^44 words, and this one would have " + std::to_string(words)};
+    unsigned threads = std::min<unsigned>(thread_count(options.threads, set.size()),
+                                          static_cast<unsigned>(std::min<std::uint64_t>(plan.shards, 256)));
+    if (options.memory_cap_bytes != 0) {
+        // Shards of random hashes are alike; a twentieth more for the largest.
+        const std::uint64_t largest = set.size() / plan.shards;
+        const std::uint64_t scratch = (largest + largest / 20 + 4096) * plan.scratch_bytes_per_key;
+        const std::uint64_t held = set.memory_bytes() + words * sizeof(std::uint64_t);
+        if (held + scratch > options.memory_cap_bytes)
+            return failure{error_code::too_large,
+                           "the memory cap of " + std::to_string(options.memory_cap_bytes) +
+                               " bytes is too small: the filter and what it takes to build it need " +
+                               std::to_string(held + scratch)};
+        threads = static_cast<unsigned>(
+            std::min<std::uint64_t>(threads, (options.memory_cap_bytes - held) / scratch));
+    }
+    auto memory = region::allocate(words * sizeof(std::uint64_t), options.memory);
+    if (!memory) return memory.error();
+    assembly all(set, plan, options, std::move(*memory));
+    run_parallel(threads, [&](unsigned part, unsigned) { all.work(part == 0); });
+    return all.finish();
+}
+
+result<void> check_static_goal(const goal& wanted) {
+    if (wanted.prefer == prefer::adds)
+        return failure{error_code::invalid_argument,
+                       "a static filter takes no adds: prefer reads or space, or use a kind that adds, such "
+                       "as blocked_bloom"};
+    goal some = wanted;
+    some.keys = 1;
+    return check_goal(some);
+}
+
+} // namespace bouncer::detail

@@ -1,0 +1,42 @@
+// A temporary file of 64-bit words that no name leads to: it is gone when it is closed, whatever ends the process.
+#pragma once
+
+#include <bouncer/result.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace bouncer::detail {
+
+// Thread safety: read() and write() from any thread, for words that nobody else writes meanwhile; the rest [exclusive].
+//   1. The file has no name while an object exists. (Where a file system has no nameless files, its name is gone a moment
+//      after it was made, before create() returns.)
+class spill_file {
+  public:
+    // [any-thread] In `folder`; if that is empty, in $TMPDIR or /tmp. Errors: io, with the folder and the system's text.
+    static result<spill_file> create(const std::string& folder);
+
+    spill_file(spill_file&& other) noexcept
+        : folder_(std::move(other.folder_)), number_(std::exchange(other.number_, -1)) {}
+    spill_file& operator=(spill_file&& other) noexcept {
+        std::swap(folder_, other.folder_);
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~spill_file();
+
+    // [any-thread] Words from word `first`. Errors: io, as in create(); a full disk is one.
+    result<void> write(std::uint64_t first, std::span<const std::uint64_t> words) const;
+    // [any-thread] Errors: io; words that were never written too.
+    result<void> read(std::uint64_t first, std::span<std::uint64_t> words) const;
+
+  private:
+    spill_file(std::string folder, int number) noexcept : folder_(std::move(folder)), number_(number) {}
+
+    std::string folder_;
+    int number_;
+};
+
+} // namespace bouncer::detail
