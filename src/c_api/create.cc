@@ -1,3 +1,4 @@
+#include "c_api/arrays.h"
 #include "c_api/handle.h"
 
 #include <algorithm>
@@ -90,6 +91,31 @@ static_assert(BOUNCER_PREFER_READS == static_cast<int>(prefer::reads));
 static_assert(BOUNCER_PREFER_ADDS == static_cast<int>(prefer::adds));
 static_assert(BOUNCER_PREFER_SPACE == static_cast<int>(prefer::space));
 
+// What create and build share: options, goal and hasher, then make(goal, spec), then a handle.
+template <class Make>
+result<void> make_handle(std::string_view kind, const bouncer_options* options, bouncer_filter** out,
+                         Make make) {
+    if (out == nullptr) return bad_argument("the place for the filter is NULL");
+    auto chosen = read_options(options);
+    if (!chosen) return chosen.error();
+    auto wanted = goal_of(*chosen);
+    if (!wanted) return wanted.error();
+    auto hasher = hasher_for_options(kind, *chosen);
+    if (!hasher) return hasher.error();
+    result<any_filter> made = make(*wanted, *hasher);
+    if (!made) return made.error();
+    auto handle = std::make_unique<bouncer_filter>(std::move(*made));
+    handle->hasher = *hasher;
+    handle->keys_designed = chosen->keys;
+    handle->fpr_promised = chosen->false_positive_rate;
+    *out = handle.release();
+    return {};
+}
+
+hash_spec spec_or_prehashed(const std::optional<any_hasher>& hasher) {
+    return hasher ? hasher->spec() : hash_spec{};
+}
+
 } // namespace
 
 } // namespace bouncer::c_api
@@ -112,21 +138,41 @@ const char* bouncer_kind_name(size_t index) {
 int bouncer_create(const char* kind, const bouncer_options* options, bouncer_filter** out) {
     return guarded([&]() -> result<void> {
         if (kind == nullptr) return bad_argument("the kind is NULL");
-        if (out == nullptr) return bad_argument("the place for the filter is NULL");
-        auto chosen = read_options(options);
-        if (!chosen) return chosen.error();
-        auto wanted = goal_of(*chosen);
-        if (!wanted) return wanted.error();
-        auto hasher = hasher_for_options(kind, *chosen);
-        if (!hasher) return hasher.error();
-        auto made = any_filter::create(kind, *wanted, {.hash = *hasher ? (*hasher)->spec() : hash_spec{}});
-        if (!made) return made.error();
-        auto handle = std::make_unique<bouncer_filter>(std::move(*made));
-        handle->hasher = *hasher;
-        handle->keys_designed = chosen->keys;
-        handle->fpr_promised = chosen->false_positive_rate;
-        *out = handle.release();
-        return {};
+        return make_handle(kind, options, out, [&](const goal& wanted, const auto& hasher) {
+            return any_filter::create(kind, wanted, {.hash = spec_or_prehashed(hasher)});
+        });
+    });
+}
+
+int bouncer_build(const char* kind, const bouncer_options* options, const bouncer_key* keys, size_t count,
+                  bouncer_filter** out) {
+    return guarded([&]() -> result<void> {
+        if (auto ok = check_keys(keys, count); !ok) return ok;
+        const std::string_view name = kind == nullptr ? "" : kind;
+        return make_handle(
+            name, options, out, [&](const goal& wanted, const auto& hasher) -> result<any_filter> {
+                if (!hasher)
+                    return bad_argument("prehashed keys are hashes: bouncer_build_hashes takes them");
+                std::vector<std::uint64_t> hashes(count);
+                auto hashed = in_chunks(*hasher, {keys, count}, [&](std::size_t first, auto some) {
+                    std::copy(some.begin(), some.end(), hashes.begin() + static_cast<std::ptrdiff_t>(first));
+                    return result<void>();
+                });
+                if (!hashed) return hashed.error();
+                return any_filter::build(hashes, wanted, {.hash = hasher->spec()}, name);
+            });
+    });
+}
+
+int bouncer_build_hashes(const char* kind, const bouncer_options* options, const uint64_t* hashes,
+                         size_t count, bouncer_filter** out) {
+    return guarded([&]() -> result<void> {
+        if (auto ok = check_hashes(hashes, count); !ok) return ok;
+        const std::string_view name = kind == nullptr ? "" : kind;
+        return make_handle(name, options, out, [&](const goal& wanted, const auto& hasher) {
+            return any_filter::build(std::span(hashes, count), wanted, {.hash = spec_or_prehashed(hasher)},
+                                     name);
+        });
     });
 }
 

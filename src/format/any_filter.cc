@@ -15,26 +15,38 @@ failure read_only(std::string_view what) {
     return {error_code::unsupported, "a mapped filter is read-only, and " + std::string(what) +
                                          " would change it: open it with access::load, or open_shared"};
 }
+// Built once, never changed: a view of one is no worse than one in memory.
+template <class F>
+inline constexpr bool is_static = !incremental<typename F::template with_words<atomic_words>>;
+
 template <class F>
 failure cannot(std::string_view what, std::string_view instead = "") {
-    if constexpr (!F::words_type::writable) return read_only(what);
+    if constexpr (!F::words_type::writable && !is_static<F>) return read_only(what);
     return {error_code::unsupported,
             "a " + std::string(F::kind_name) + " cannot " + std::string(what) + std::string(instead)};
+}
+
+template <class F>
+failure cannot_add() {
+    if constexpr (is_static<F>)
+        return cannot<F>(
+            "add: it is built once from all its keys; build a new one, or use a kind that adds, such "
+            "as blocked_bloom");
+    return cannot<F>("add");
 }
 
 template <class T>
 using plain = std::remove_cvref_t<T>;
 
-} // namespace
-
-result<any_filter> any_filter::create(std::string_view kind, const goal& wanted,
-                                      const filter_options& options) {
+// make.operator()<F>() of the kind that is called so, in atomic words.
+template <class Make>
+result<any_filter> of_name(std::string_view kind, Make make) {
     std::optional<result<any_filter>> out;
     std::string names;
     for_each_kind<atomic_words>([&]<class F>() {
         names += (names.empty() ? "" : ", ") + std::string(F::kind_name);
         if (F::kind_name != kind) return;
-        auto made = F::create(wanted, options);
+        result<F> made = make.template operator()<F>();
         if (made)
             out.emplace(any_filter(std::move(*made)));
         else
@@ -43,6 +55,42 @@ result<any_filter> any_filter::create(std::string_view kind, const goal& wanted,
     if (out) return std::move(*out);
     return failure{error_code::invalid_argument,
                    "no kind is called \"" + std::string(kind) + "\"; there are " + names};
+}
+
+template <class From>
+result<any_filter> built(const From& from, const goal& wanted, const build_options& options,
+                         std::string_view kind) {
+    if (kind.empty())
+        kind = wanted.prefer == prefer::space ? atomic_ribbon::kind_name : atomic_binary_fuse::kind_name;
+    return of_name(kind, [&]<class F>() -> result<F> {
+        if constexpr (buildable<F>)
+            return F::build(from, wanted, options);
+        else if constexpr (is_static<F>)
+            return cannot<F>("be built from one list: it needs the keys that are not listed, too");
+        else
+            return cannot<F>("be built at once: create it and add");
+    });
+}
+
+} // namespace
+
+result<any_filter> any_filter::create(std::string_view kind, const goal& wanted,
+                                      const filter_options& options) {
+    return of_name(kind, [&]<class F>() -> result<F> {
+        if constexpr (!is_static<F>)
+            return F::create(wanted, options);
+        else
+            return cannot<F>("be created empty: it is built once from all its keys, by build()");
+    });
+}
+
+result<any_filter> any_filter::build(std::span<const std::uint64_t> hashes, const goal& wanted,
+                                     const build_options& options, std::string_view kind) {
+    return built(hashes, wanted, options, kind);
+}
+result<any_filter> any_filter::build(const hash_source& source, const goal& wanted,
+                                     const build_options& options, std::string_view kind) {
+    return built(source, wanted, options, kind);
 }
 
 std::uint16_t any_filter::kind() const noexcept {
@@ -61,7 +109,7 @@ std::uint64_t any_filter::size_bytes() const noexcept {
     return visit([](const auto& f) { return f.size_bytes(); });
 }
 bool any_filter::writable() const noexcept {
-    return visit([](const auto& f) { return plain<decltype(f)>::words_type::writable; });
+    return visit([](const auto& f) { return incremental<plain<decltype(f)>>; });
 }
 
 bool any_filter::may_contain(std::uint64_t hash) const noexcept {
@@ -75,25 +123,25 @@ std::size_t any_filter::may_contain(std::span<const std::uint64_t> hashes,
 result<bool> any_filter::add(std::uint64_t hash) {
     return visit([&]<class F>(F& f) -> result<bool> {
         if constexpr (incremental<F>) return f.add(hash);
-        return cannot<F>("add");
+        return cannot_add<F>();
     });
 }
 result<std::size_t> any_filter::add_batch(std::span<const std::uint64_t> hashes) {
     return visit([&]<class F>(F& f) -> result<std::size_t> {
         if constexpr (incremental<F>) return f.add_batch(hashes);
-        return cannot<F>("add");
+        return cannot_add<F>();
     });
 }
 result<bool> any_filter::test_and_add(std::uint64_t hash) {
     return visit([&]<class F>(F& f) -> result<bool> {
         if constexpr (incremental<F>) return f.test_and_add(hash);
-        return cannot<F>("add");
+        return cannot_add<F>();
     });
 }
 result<std::size_t> any_filter::test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) {
     return visit([&]<class F>(F& f) -> result<std::size_t> {
         if constexpr (incremental<F>) return f.test_and_add(hashes, answers);
-        return cannot<F>("add");
+        return cannot_add<F>();
     });
 }
 result<void> any_filter::add_all(std::span<const std::uint64_t> hashes, unsigned threads) {
@@ -111,7 +159,7 @@ result<void> any_filter::add_all(std::span<const std::uint64_t> hashes, unsigned
                 });
             return {};
         }
-        return cannot<F>("add");
+        return cannot_add<F>();
     });
 }
 result<void> any_filter::remove(std::uint64_t hash) {
@@ -160,7 +208,9 @@ result<double> any_filter::merge(const any_filter& other) {
         // The other has the same kind, in atomic words or as a view.
         const auto merged = [&]<class G>(const G* g) -> result<double> {
             if constexpr (requires { f.merge(*g); }) return f.merge(*g);
-            return cannot<F>("merge", ": its kind has no union");
+            return cannot<F>("merge", is_static<F>
+                                          ? ": its keys are not in it; build one of both sets, or ask both"
+                                          : ": its kind has no union");
         };
         using owned = typename F::template with_words<atomic_words>;
         if (const auto* const g = std::get_if<owned>(&other.held_)) return merged(g);

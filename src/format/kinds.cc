@@ -17,6 +17,7 @@ kind_entry entry_of() {
                    .words = F::stored_words,
                    .check_hash = F::check_stored_hash,
                    .union_is_or = F::union_is_or,
+                   .is_static = !incremental<F>,
                    .folded = nullptr,
                    .shape = nullptr};
     if constexpr (foldable<F>) {

@@ -17,6 +17,7 @@ struct kind_entry {
     result<std::uint64_t> (*words)(std::span<const std::uint64_t> fields);
     result<void> (*check_hash)(const hash_spec& spec); // whether the kind takes it
     bool union_is_or;                                  // the union of two is the OR of their words
+    bool is_static;                                    // takes no keys once it is built
     // The fields after a fold by `factor`; null: no such thing. And the layout that says where bits go.
     result<std::vector<std::uint64_t>> (*folded)(std::span<const std::uint64_t> fields, std::uint64_t factor);
     math::geometry (*shape)(std::span<const std::uint64_t> fields);

@@ -51,9 +51,12 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
         if (auto ok = check_known(reader->info()); !ok) return in_file(ok.error(), path);
         // Before they are compared: the fields of a kind that grows differ from file to file.
         if (const kind_entry& kind = *find_kind(reader->info().kind); !kind.union_is_or)
-            return failure{error_code::unsupported,
-                           path + ": files of a " + std::string(kind.name) +
-                               " cannot be merged without loading them: open and merge them"};
+            return failure{
+                error_code::unsupported,
+                path + ": files of a " + std::string(kind.name) +
+                    (kind.is_static
+                         ? " cannot be merged, for their keys are not in them: build one of both sets"
+                         : " cannot be merged without loading them: open and merge them")};
         if (!readers.empty()) {
             if (auto ok = check_alike(readers.front().info(), inputs.front(), reader->info(), path); !ok)
                 return ok.error();
