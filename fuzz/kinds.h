@@ -18,14 +18,26 @@ struct is_bit_filter : std::false_type {};
 template <class Layout, class Words>
 struct is_bit_filter<bit_filter<Layout, Words>> : std::true_type {};
 
-// Calls visit.template operator()<F>() for the kind that the next byte names.
-template <class Words, class Visit>
-void with_a_kind(input& in, Visit visit) {
-    const std::uint64_t chosen = in.below(all_kinds.size());
+// Calls visit.template operator()<F>() for the kind that the next byte names, of those for which Holds<F>::value.
+template <template <class> class Holds, class Words, class Visit>
+void with_a_kind_that(input& in, Visit visit) {
+    std::uint64_t count = 0;
+    for_each_kind<Words>([&]<class F>() { count += Holds<F>::value; });
+    const std::uint64_t chosen = in.below(count);
     std::uint64_t index = 0;
     for_each_kind<Words>([&]<class F>() {
-        if (index++ == chosen) visit.template operator()<F>();
+        if constexpr (Holds<F>::value) {
+            if (index++ == chosen) visit.template operator()<F>();
+        }
     });
+}
+
+// Those that are created empty and take keys; static ones are built: build.cc.
+template <class F>
+struct is_incremental : std::bool_constant<incremental<F>> {};
+template <class Words, class Visit>
+void with_a_kind(input& in, Visit visit) {
+    with_a_kind_that<is_incremental, Words>(in, visit);
 }
 
 // ---- valid parameters of at most 4 KiB ---------------------------------------------------------------------------

@@ -90,7 +90,7 @@ byte_vector made_up(input& in) {
     info.kind = static_cast<std::uint16_t>(in.below(all_kinds.size() + 3));
     info.layout_version = static_cast<std::uint16_t>(in.below(16) == 0 ? in.number() : 1);
     if (in.below(2) == 1) info.hash = {static_cast<std::uint32_t>(in.number()), in.take<std::uint64_t>()};
-    info.fields.resize(in.below(5)); // a chain of layers, which has more, comes from the corpus
+    info.fields.resize(in.below(8)); // a chain of layers, which has more, comes from the corpus
     for (std::uint64_t& field : info.fields) field = in.number();
     info.payload_bytes = in.number();
     if (in.below(4) != 0) { // what the fields need, if they are right

@@ -59,6 +59,13 @@ static inline int is_bit_kind(const char* kind) {
 static inline int forgets(const char* kind) {
     return strcmp(kind, "stable_bloom") == 0;
 }
+/* Built from all its keys at once; of these a cascade only in C++. */
+static inline int is_built(const char* kind) {
+    return strcmp(kind, "xor_filter") == 0 || strcmp(kind, "binary_fuse") == 0 || strcmp(kind, "ribbon") == 0;
+}
+static inline int is_cascade(const char* kind) {
+    return strcmp(kind, "cascade") == 0;
+}
 static inline int grows(const char* kind) {
     return strcmp(kind, "scalable_bloom") == 0;
 }

@@ -35,9 +35,16 @@ inline constexpr std::size_t version_at = 8, header_bytes_at = 12, flags_at = 20
 
 template <class F>
 F small_filter(std::uint64_t stream = 1) {
-    F out = F::create(goal{.keys = 40, .false_positive_rate = 0.05}).value();
-    for (const std::uint64_t hash : random_hashes(40, stream)) out.add(hash);
-    return out;
+    const auto hashes = random_hashes(40, stream);
+    if constexpr (buildable<F>) {
+        return F::build(hashes, {.false_positive_rate = 0.05}).value();
+    } else if constexpr (buildable_exactly<F>) {
+        return F::build(std::span<const std::uint64_t>(hashes), random_hashes(400, stream + 1)).value();
+    } else {
+        F out = F::create(goal{.keys = 40, .false_positive_rate = 0.05}).value();
+        for (const std::uint64_t hash : hashes) out.add(hash);
+        return out;
+    }
 }
 
 template <class F>

@@ -6,12 +6,13 @@
 //   layout_version  of that kind
 //   size            its first explicit parameter; then k and form, where the kind has them
 //   fields          instead of these three for kinds that are no bit filters: the fields that an empty one is saved with
+//   rate, prefer    of static kinds (prefer as a number): the goal that they are built for; prefer only where it matters
 //   parameters      the same in words, for people
 //   hash            how keys become hashes
 //   keys            n: the decimal strings of 0 .. n-1 were added
-//   asked           a: the decimal strings of n .. n+a-1 were asked
+//   asked           a: the decimal strings of n .. n+a-1 were asked; of a cascade, the rest of its universe
 //   maybe           those of them that are answered "maybe"
-// For a new kind write a file with kind, size, k and form, or fields, keys and asked; the rest follows from
+// For a new kind write a file with kind, size, k and form, or fields, or rate, keys and asked; the rest follows from
 //   BOUNCER_WRITE_GOLDEN=tests/golden golden_tests --gtest_filter='make_golden*'
 // which also saves the filter as a snapshot beside it, NAME.bnc: golden_snapshot.h.
 #pragma once
@@ -111,6 +112,33 @@ std::vector<std::uint64_t> asked_hashes(const golden& file) {
 template <class F>
 F empty_filter(const golden& file) {
     return F::create(parameters_of<F>(file), {.hash = spec_of(typename F::default_hasher{})}).value();
+}
+
+// The goal of a static kind.
+inline goal goal_of(const golden& file) {
+    goal out{.false_positive_rate = std::stod(file.fields.at("rate"))};
+    if (file.fields.contains("prefer")) out.prefer = static_cast<enum prefer>(file.number("prefer"));
+    return out;
+}
+
+// The filter of a file, by the simplest way there is.
+template <class F>
+F filter_of(const golden& file, const std::vector<std::uint64_t>& added,
+            const std::vector<std::uint64_t>& asked, const hash_spec& spec) {
+    if constexpr (buildable<F>) {
+        return F::build(added, goal_of(file), {.hash = spec}).value();
+    } else if constexpr (buildable_exactly<F>) {
+        return F::build(std::span<const std::uint64_t>(added), asked, {.hash = spec}).value();
+    } else {
+        auto out = F::create(parameters_of<F>(file), {.hash = spec}).value();
+        for (const std::uint64_t hash : added) out.add(hash);
+        return out;
+    }
+}
+template <class F>
+F filter_of(const golden& file) {
+    return filter_of<F>(file, added_hashes<F>(file), asked_hashes<F>(file),
+                        spec_of(typename F::default_hasher{}));
 }
 
 template <class F>

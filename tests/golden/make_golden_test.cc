@@ -12,8 +12,7 @@ namespace {
 
 template <class F>
 std::string golden_text(const golden& file) {
-    auto f = empty_filter<F>(file);
-    for (const std::uint64_t hash : added_hashes<F>(file)) f.add(hash);
+    const auto f = filter_of<F>(file);
     std::string maybe;
     std::uint64_t key = file.number("keys");
     for (const std::uint64_t hash : asked_hashes<F>(file)) {
@@ -31,8 +30,18 @@ std::string golden_text(const golden& file) {
         if constexpr (requires { f.params().form; })
             out << "form " << static_cast<unsigned>(f.params().form) << "\n";
     } else {
+        if constexpr (buildable<F>) {
+            out << "rate " << file.fields.at("rate") << "\n";
+            if (file.fields.contains("prefer")) out << "prefer " << file.fields.at("prefer") << "\n";
+        }
+        const auto fields = [&] {
+            if constexpr (incremental<F>)
+                return empty_filter<F>(file).stored().fields;
+            else
+                return f.stored().fields;
+        }();
         out << "fields";
-        for (const std::uint64_t field : empty_filter<F>(file).stored().fields) out << " " << field;
+        for (const std::uint64_t field : fields) out << " " << field;
         out << "\n";
     }
     out << "parameters " << F::describe(f.params()) << "\n"

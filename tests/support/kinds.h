@@ -103,6 +103,12 @@ template <class F>
 struct is_exact_mergeable_and_fixed
     : std::bool_constant<is_exact_and_mergeable<F>::value && has_fixed_size<F>::value> {};
 
+// Built once from a whole set.
+template <class F>
+struct is_buildable : std::bool_constant<buildable<F>> {};
+template <class F>
+struct is_static : std::bool_constant<buildable<F> || buildable_exactly<F>> {};
+
 // Made for several threads at once?
 template <class F>
 inline constexpr bool is_concurrent = F::concurrency != concurrency_level::exclusive;
@@ -110,7 +116,7 @@ inline constexpr bool is_concurrent = F::concurrency != concurrency_level::exclu
 struct kind_names {
     template <class F>
     static std::string GetName(int) {
-        return (is_concurrent<F> ? "atomic_" : "plain_") + std::string(F::kind_name);
+        return (F::words_type::concurrent ? "atomic_" : "plain_") + std::string(F::kind_name);
     }
 };
 
@@ -207,7 +213,7 @@ hash_spec default_hash_of() {
 // The other writable access to the same kind.
 template <class F>
 using other_form =
-    typename F::template with_words<std::conditional_t<is_concurrent<F>, plain_words, atomic_words>>;
+    typename F::template with_words<std::conditional_t<F::words_type::concurrent, plain_words, atomic_words>>;
 template <class F>
 using view_form = typename F::template with_words<const_words>;
 

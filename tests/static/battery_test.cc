@@ -1,0 +1,308 @@
+// What every static kind promises: every key found, the rate kept on both sides, the same words for the same set, files.
+#include "snapshot/files.h"
+#include "support/failures.h"
+#include "support/kinds.h"
+#include "support/random_hashes.h"
+#include "support/statistics.h"
+
+#include <bouncer/keyed.h>
+#include <bouncer/snapshot.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bouncer::test {
+namespace {
+
+template <class F>
+std::size_t found_by_batch(const F& f, std::span<const std::uint64_t> hashes) {
+    answers got(hashes.size());
+    return f.may_contain(hashes, got.span());
+}
+
+template <class F>
+class built : public ::testing::Test {};
+TYPED_TEST_SUITE(built, plain_kinds_that<is_buildable>, kind_names);
+
+TYPED_TEST(built, finds_every_key_of_sets_of_every_size) {
+    for (const std::size_t keys :
+         {1u, 2u, 3u, 5u, 10u, 63u, 64u, 65u, 255u, 256u, 257u, 1'000u, 30'000u, 300'000u}) {
+        if (keys > scaled(300'000)) continue;
+        const auto hashes = random_hashes(keys, keys);
+        for (const auto favoured : {prefer::reads, prefer::space})
+            for (const double rate : {0.9, 0.01, 1e-4, 1e-9}) {
+                SCOPED_TRACE(std::to_string(keys) + " keys, rate " + std::to_string(rate));
+                const auto f =
+                    TypeParam::build(hashes, {.false_positive_rate = rate, .prefer = favoured}).value();
+                EXPECT_EQ(f.keys(), keys);
+                EXPECT_LE(f.expected_fpr(), rate * (1 + 1e-5));
+                EXPECT_EQ(found_by_batch(f, hashes), keys);
+                EXPECT_TRUE(std::all_of(hashes.begin(), hashes.end(),
+                                        [&](std::uint64_t hash) { return f.may_contain(hash); }));
+            }
+    }
+}
+
+TYPED_TEST(built, keeps_its_rate_on_both_sides) {
+    const std::uint64_t asked = scaled(2'000'000);
+    const auto absent = random_hashes(asked, 2);
+    const auto hashes = random_hashes(scaled(100'000) + 1'000, 1);
+    for (const auto favoured : {prefer::reads, prefer::space})
+        for (const double rate : {0.2, 0.00390625, 0.0007}) {
+            const auto f =
+                TypeParam::build(hashes, {.false_positive_rate = rate, .prefer = favoured}).value();
+            SCOPED_TRACE(f.describe());
+            std::size_t single = 0;
+            for (const std::uint64_t hash : absent) single += f.may_contain(hash);
+            EXPECT_EQ(found_by_batch(f, absent), single);
+            // Narrow blocks are whole ones: up to a block in a layer of 1,600 has a bit more than it must.
+            EXPECT_TRUE(within_sigma(static_cast<double>(single), static_cast<double>(asked),
+                                     f.expected_fpr(), 5,
+                                     std::pow(f.expected_fpr() * 0.001 * BOUNCER_TEST_SCALE, 2)));
+        }
+}
+
+TYPED_TEST(built, batches_answer_as_single_queries) {
+    const auto hashes = random_hashes(5'000, 3);
+    const auto f = TypeParam::build(hashes, {.false_positive_rate = 0.1}).value();
+    const auto asked = random_hashes(300, 4);
+    for (std::size_t count = 0; count <= asked.size(); ++count) {
+        answers got(count, true);
+        const std::size_t found = f.may_contain(std::span(asked).first(count), got.span());
+        std::size_t expected = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            ASSERT_EQ(got[i], f.may_contain(asked[i])) << i;
+            expected += got[i];
+        }
+        EXPECT_EQ(found, expected);
+    }
+    answers few(10);
+    EXPECT_LE(f.may_contain(asked, few.span()), 10u); // the shorter of the two
+    for (const std::uint64_t hash : asked) f.prefetch(hash);
+}
+
+TYPED_TEST(built, is_the_same_for_every_order_repetition_and_number_of_threads) {
+    const std::size_t keys = static_cast<std::size_t>(scaled(1'500'000));
+    auto hashes = random_hashes(keys, 5);
+    const goal wanted{.false_positive_rate = 0.01};
+    const auto f = TypeParam::build(hashes, wanted, {.threads = 1}).value();
+    EXPECT_TRUE(f == TypeParam::build(hashes, wanted, {.threads = 5}).value());
+    std::reverse(hashes.begin(), hashes.end());
+    hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(keys / 2));
+    EXPECT_TRUE(f == TypeParam::build(hashes, wanted, {.threads = 2}).value());
+    std::size_t given = 0;
+    const hash_source source = [&](std::span<std::uint64_t> out) -> result<std::size_t> {
+        const std::size_t some = std::min(out.size(), hashes.size() - given);
+        std::copy_n(hashes.begin() + static_cast<std::ptrdiff_t>(given), some, out.begin());
+        given += some;
+        return some;
+    };
+    EXPECT_TRUE(f == TypeParam::build(source, wanted).value());
+    // keys of the goal decide nothing
+    EXPECT_TRUE(f == TypeParam::build(hashes, {.keys = 7, .false_positive_rate = 0.01}).value());
+    EXPECT_FALSE(f == TypeParam::build(hashes, wanted, {.seed = 1}).value());
+}
+
+TYPED_TEST(built, of_a_stream_larger_than_its_memory_cap_is_the_same) {
+    const std::size_t keys = static_cast<std::size_t>(scaled(2'000'000)) + 300'000;
+    const auto hashes = random_hashes(keys, 6);
+    const goal wanted{.false_positive_rate = 0.01};
+    const auto f = TypeParam::build(hashes, wanted).value();
+    const scratch_folder folder;
+    // The filter, a shard of up to 2^21 keys at 40 bytes, and little more: not the 16 bytes per hash that sorting takes.
+    const std::uint64_t cap =
+        f.size_bytes() + (std::uint64_t{8} << 20) + std::min<std::uint64_t>(keys, 2u << 20) * 42;
+    const auto g =
+        TypeParam::build(hashes, wanted, {.memory_cap_bytes = cap, .temporary_folder = folder.path()});
+    ASSERT_TRUE(g.has_value()) << g.error().message;
+    EXPECT_TRUE(f == *g);
+    EXPECT_EQ(folder.entries(), 0u);
+    EXPECT_TRUE(fails_with(
+        TypeParam::build(hashes, wanted,
+                         {.memory_cap_bytes = f.size_bytes() / 2, .temporary_folder = folder.path()}),
+        error_code::too_large, "cap"));
+    EXPECT_EQ(folder.entries(), 0u);
+}
+
+TYPED_TEST(built, edges) {
+    const goal wanted{.false_positive_rate = 0.01};
+    const auto none = TypeParam::build(std::span<const std::uint64_t>(), wanted).value();
+    EXPECT_EQ(none.keys(), 0u);
+    EXPECT_EQ(none.expected_fpr(), 0.0);
+    EXPECT_EQ(found_by_batch(none, random_hashes(1'000, 1)), 0u);
+    EXPECT_FALSE(none.may_contain(0));
+
+    for (const std::uint64_t hash : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{42}}) {
+        const std::vector<std::uint64_t> equal(1'000, hash);
+        const auto one = TypeParam::build(equal, wanted).value();
+        EXPECT_EQ(one.keys(), 1u);
+        EXPECT_TRUE(one.may_contain(hash));
+        EXPECT_TRUE(one == TypeParam::build(std::span(equal).first(1), wanted).value());
+        EXPECT_LE(found_by_batch(one, random_hashes(1'000, 7)), 40u);
+    }
+    const auto extreme = extreme_hashes();
+    EXPECT_EQ(found_by_batch(TypeParam::build(extreme, wanted).value(), extreme), extreme.size());
+    std::vector<std::uint64_t> counting(20'000);
+    for (std::size_t i = 0; i < counting.size(); ++i) counting[i] = i;
+    const auto f = TypeParam::build(counting, wanted).value();
+    EXPECT_EQ(found_by_batch(f, counting), counting.size());
+    std::size_t wrong = 0;
+    for (std::uint64_t i = 0; i < 100'000; ++i) wrong += f.may_contain(counting.size() + i);
+    EXPECT_TRUE(within_sigma(static_cast<double>(wrong), 100'000, f.expected_fpr()));
+}
+
+TYPED_TEST(built, refuses_goals_that_make_no_sense) {
+    const auto hashes = random_hashes(1'000, 1);
+    EXPECT_TRUE(fails_with(TypeParam::build(hashes, {}), error_code::invalid_argument, "size_bytes"));
+    for (const double rate : {0.0, 1.0, -1.0, 2.0, std::nan("")})
+        EXPECT_TRUE(fails_with(TypeParam::build(hashes, {.false_positive_rate = rate}),
+                               error_code::invalid_argument, "false_positive_rate"));
+    EXPECT_TRUE(fails_with(TypeParam::build(hashes, {.false_positive_rate = 0.01, .prefer = prefer::adds}),
+                           error_code::invalid_argument, "adds", "blocked_bloom"));
+    EXPECT_TRUE(fails_with(TypeParam::build(hashes, {.false_positive_rate = 0.01, .size_bytes = 100}),
+                           error_code::too_large, "100"));
+    EXPECT_TRUE(fails_with(TypeParam::build(hash_source{}, {.false_positive_rate = 0.01}),
+                           error_code::invalid_argument, "source"));
+    EXPECT_TRUE(fails_with(TypeParam::solve({.keys = 0, .false_positive_rate = 0.01}),
+                           error_code::invalid_argument, "keys"));
+}
+
+TYPED_TEST(built, within_a_size_takes_the_best_rate_that_fits) {
+    const auto hashes = random_hashes(50'000, 1);
+    double before = 1;
+    for (const std::uint64_t bytes : {70'000u, 130'000u, 250'000u}) {
+        const auto f = TypeParam::build(hashes, {.size_bytes = bytes});
+        ASSERT_TRUE(f.has_value()) << f.error().message;
+        EXPECT_LE(f->size_bytes(), bytes);
+        EXPECT_EQ(found_by_batch(*f, hashes), hashes.size());
+        EXPECT_LT(f->expected_fpr(), before);
+        before = f->expected_fpr();
+    }
+    EXPECT_TRUE(fails_with(TypeParam::build(hashes, {.size_bytes = 64}), error_code::too_large, "64"));
+}
+
+TYPED_TEST(built, rates_beyond_64_bit_hashes_are_refused_with_the_best) {
+    const auto few = random_hashes(1'000, 1);
+    // 10^-12 of 1,000 keys can be kept by 40 bits; of a billion, collisions of hashes alone are 5 x 10^-11.
+    const auto solved = TypeParam::solve({.keys = 1'000'000'000, .false_positive_rate = 1e-12});
+    EXPECT_TRUE(fails_with(solved, error_code::invalid_argument, "1e-12", "5.42e-11"));
+    const auto f = TypeParam::build(few, {.false_positive_rate = 1e-12});
+    if (f) {
+        EXPECT_LE(f->expected_fpr(), 1e-12);
+        EXPECT_EQ(found_by_batch(*f, few), few.size());
+    } else {
+        EXPECT_TRUE(fails_with(f, error_code::invalid_argument, "1e-12", "ribbon"));
+    }
+    EXPECT_TRUE(fails_with(TypeParam::build(few, {.false_positive_rate = 1e-18}),
+                           error_code::invalid_argument, "1e-18"));
+}
+
+TYPED_TEST(built, expects_the_size_that_it_gets) {
+    for (const std::uint64_t keys : {10'000u, 300'000u, 1'200'000u}) {
+        const goal wanted{.keys = scaled(keys), .false_positive_rate = 0.001};
+        const auto solved = TypeParam::solve(wanted).value();
+        const auto f =
+            TypeParam::build(random_hashes(static_cast<std::size_t>(wanted.keys), 9), wanted).value();
+        EXPECT_NEAR(static_cast<double>(TypeParam::size_bytes_of(solved)),
+                    static_cast<double>(f.size_bytes()), static_cast<double>(f.size_bytes()) * 0.01 + 600);
+    }
+}
+
+// Index arithmetic beyond 2^32 keys, without their memory.
+TYPED_TEST(built, sizes_of_more_than_two_to_the_32_keys) {
+    const std::uint64_t keys = (std::uint64_t{1} << 32) + 1;
+    const auto solved = TypeParam::solve({.keys = keys, .false_positive_rate = 0.00390625}).value();
+    EXPECT_TRUE(TypeParam::check(solved).has_value());
+    EXPECT_EQ(solved.keys, keys);
+    EXPECT_GT(TypeParam::size_bytes_of(solved), keys); // 8 bits a key and more
+    EXPECT_LT(TypeParam::size_bytes_of(solved), keys * 10 / 8);
+    EXPECT_GT(solved.shards, 4000u);
+}
+
+TYPED_TEST(built, ends_when_the_source_fails_or_progress_says_stop) {
+    const scratch_folder folder;
+    for (const std::uint64_t cap : {std::uint64_t{0}, std::uint64_t{64} << 20}) {
+        std::uint64_t given = 0;
+        const hash_source failing = [&](std::span<std::uint64_t> out) -> result<std::size_t> {
+            if (given > 700'000) return failure{error_code::io, "the tape is torn"};
+            for (std::uint64_t& hash : out) hash = random_hash(1, given++);
+            return out.size();
+        };
+        EXPECT_TRUE(fails_with(TypeParam::build(failing, {.false_positive_rate = 0.01},
+                                                {.memory_cap_bytes = cap, .temporary_folder = folder.path()}),
+                               error_code::io, "the tape is torn"));
+        for (const auto stage : {build_stage::gathering, build_stage::sorting, build_stage::building}) {
+            bool seen = false;
+            const build_options options{.memory_cap_bytes = cap,
+                                        .temporary_folder = folder.path(),
+                                        .progress = [&](const build_progress& now) {
+                                            seen |= now.stage == stage;
+                                            return now.stage != stage;
+                                        }};
+            const auto made =
+                TypeParam::build(random_hashes(600'000, 1), {.false_positive_rate = 0.01}, options);
+            EXPECT_TRUE(seen) << static_cast<int>(stage);
+            EXPECT_TRUE(fails_with(made, error_code::cancelled, "cancelled"));
+        }
+        EXPECT_EQ(folder.entries(), 0u);
+    }
+}
+
+TYPED_TEST(built, goes_through_files_and_streams) {
+    const scratch_folder folder;
+    const std::string path = folder / "set.bnc";
+    for (const std::size_t keys : {0u, 1u, 100u, 20'000u}) {
+        const auto hashes = random_hashes(keys, 1);
+        for (const double rate : {0.3, 0.007, 1e-8}) {
+            const auto f = TypeParam::build(hashes, {.false_positive_rate = rate}, {.seed = 3}).value();
+            for (const bool compress : {false, true}) {
+                if (auto saved = save(f, path, {.compress = compress, .durable = false}); !saved) {
+                    ASSERT_EQ(saved.error().code, error_code::unsupported); // built without zstd
+                    continue;
+                }
+                EXPECT_TRUE(load<TypeParam>(path).value() == f);
+                EXPECT_TRUE(load<other_form<TypeParam>>(path).value() == f);
+                if (!compress) {
+                    const auto mapped = map<view_form<TypeParam>>(path, verification::eager).value();
+                    EXPECT_TRUE(mapped == f);
+                    EXPECT_EQ(found_by_batch(mapped, hashes), keys);
+                }
+            }
+            EXPECT_TRUE(f.template clone<atomic_words>().value() == f);
+            EXPECT_TRUE(f.view() == f);
+        }
+    }
+    EXPECT_TRUE(fails_with(merge_files({path, path}, folder / "out"), error_code::unsupported,
+                           TypeParam::kind_name, "build one of both sets"));
+}
+
+TYPED_TEST(built, of_keys_is_found_by_keys) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 10'000; ++i) names.push_back("key" + std::to_string(i));
+    const auto f = keyed<TypeParam>::build(names, {.false_positive_rate = 0.001}).value();
+    EXPECT_EQ(f.hash(), xxh3{}.spec());
+    for (const std::string& name : names) ASSERT_TRUE(f.may_contain(name));
+    EXPECT_FALSE(f.may_contain("another key")); // by this hash
+    const siphash13 secret(secret_key::from_hex("000102030405060708090a0b0c0d0e0f").value());
+    const auto g = keyed<TypeParam, siphash13>::build(names, {.false_positive_rate = 0.001}, secret).value();
+    for (const std::string& name : names) ASSERT_TRUE(g.may_contain(name));
+    EXPECT_NE(g.hash(), f.hash());
+}
+
+TYPED_TEST(built, is_asked_by_many_threads) {
+    const auto hashes = random_hashes(20'000, 1);
+    const auto f = TypeParam::build(hashes, {.false_positive_rate = 0.01}).value();
+    std::vector<std::jthread> threads;
+    std::atomic<std::size_t> found = 0;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] { found += found_by_batch(f, hashes) + f.may_contain(hashes[0]); });
+    threads.clear();
+    EXPECT_EQ(found, 4 * (hashes.size() + 1));
+}
+
+} // namespace
+} // namespace bouncer::test

@@ -1,0 +1,135 @@
+// Exact on its universe, whatever the sides; its size against the bound; files; words that lie.
+#include "snapshot/files.h"
+#include "support/failures.h"
+#include "support/random_hashes.h"
+#include "support/statistics.h"
+
+#include <bouncer/any_filter.h>
+#include <bouncer/cascade.h>
+#include <bouncer/keyed.h>
+#include <bouncer/snapshot.h>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace bouncer::test {
+namespace {
+
+using hashes_span = std::span<const std::uint64_t>;
+
+void expect_exact(const auto& f, hashes_span listed, hashes_span others) {
+    for (const std::uint64_t hash : listed) ASSERT_TRUE(f.may_contain(hash));
+    for (const std::uint64_t hash : others) ASSERT_FALSE(f.may_contain(hash));
+    answers got(std::max(listed.size(), others.size()));
+    EXPECT_EQ(f.may_contain(listed, got.span().first(listed.size())), listed.size());
+    for (std::size_t i = 0; i < listed.size(); ++i) ASSERT_TRUE(got[i]);
+    EXPECT_EQ(f.may_contain(others, got.span().first(others.size())), 0u);
+    for (std::size_t i = 0; i < others.size(); ++i) ASSERT_FALSE(got[i]);
+}
+
+TEST(cascade, is_exact_whatever_the_sides) {
+    for (const std::size_t listed : {0u, 1u, 2u, 100u, 3'000u, 50'000u})
+        for (const std::size_t others : {0u, 1u, 100u, 3'000u, 50'000u}) {
+            SCOPED_TRACE(std::to_string(listed) + " of " + std::to_string(listed + others));
+            const auto in = random_hashes(listed, 1);
+            const auto out = random_hashes(others, 2);
+            const auto f = plain_cascade::build(hashes_span(in), out).value();
+            EXPECT_EQ(f.keys(), listed);
+            EXPECT_EQ(f.params().others, others);
+            EXPECT_EQ(f.expected_fpr(), 0.0);
+            expect_exact(f, in, out);
+        }
+}
+
+// Ten million certificates of which one in a hundred is revoked.
+TEST(cascade, of_ten_million_keys_is_exact_and_small) {
+    const std::size_t universe = static_cast<std::size_t>(scaled(10'000'000));
+    const std::size_t revoked = universe / 100;
+    const auto listed = random_hashes(revoked, 1);
+    const auto others = random_hashes(universe - revoked, 2);
+    const auto f = plain_cascade::build(hashes_span(listed), others).value();
+    expect_exact(f, listed, others);
+    const double bound = math::exact_set_bits(revoked, universe - revoked) / static_cast<double>(revoked);
+    RecordProperty("bits_per_listed_key", std::to_string(f.bits_per_key()));
+    RecordProperty("lower_bound", std::to_string(bound));
+    EXPECT_GE(f.bits_per_key(), bound);
+    if (revoked >= 100'000) {
+        EXPECT_NEAR(bound, 8.08, 0.01);
+        EXPECT_LE(f.bits_per_key(), 1.27 * bound);
+    }
+}
+
+TEST(cascade, is_the_same_for_every_order_repetition_and_number_of_threads) {
+    auto listed = random_hashes(5'000, 1);
+    auto others = random_hashes(80'000, 2);
+    const auto f = plain_cascade::build(hashes_span(listed), others, {.threads = 1}).value();
+    std::reverse(listed.begin(), listed.end());
+    others.insert(others.end(), others.begin(), others.begin() + 100);
+    EXPECT_TRUE(f == plain_cascade::build(hashes_span(listed), others, {.threads = 3}).value());
+    EXPECT_FALSE(f == plain_cascade::build(hashes_span(listed), others, {.seed = 9}).value());
+}
+
+TEST(cascade, refuses_a_key_on_both_sides) {
+    const auto listed = random_hashes(100, 1);
+    auto others = random_hashes(100, 2);
+    others.push_back(listed[17]);
+    EXPECT_TRUE(fails_with(plain_cascade::build(hashes_span(listed), others), error_code::invalid_argument,
+                           "both lists", std::to_string(listed[17])));
+}
+
+TEST(cascade, counts_its_lists_against_the_memory_cap) {
+    const auto listed = random_hashes(5'000, 1);
+    const auto others = random_hashes(200'000, 2);
+    EXPECT_TRUE(fails_with(plain_cascade::build(hashes_span(listed), others, {.memory_cap_bytes = 1 << 20}),
+                           error_code::too_large, "1048576", "1640000"));
+    EXPECT_TRUE(plain_cascade::build(hashes_span(listed), others, {.memory_cap_bytes = 8 << 20}).has_value());
+}
+
+TEST(cascade, ends_when_progress_says_stop) {
+    const auto listed = random_hashes(5'000, 1);
+    EXPECT_TRUE(fails_with(plain_cascade::build(hashes_span(listed), random_hashes(50'000, 2),
+                                                {.progress = [](const build_progress&) { return false; }}),
+                           error_code::cancelled));
+}
+
+TEST(cascade, goes_through_files) {
+    const scratch_folder folder;
+    const std::string path = folder / "revoked.bnc";
+    std::vector<std::string> revoked, good;
+    for (int i = 0; i < 20'000; ++i) (i % 50 == 0 ? revoked : good).push_back("serial " + std::to_string(i));
+    const auto f = keyed<plain_cascade>::build(revoked, good).value();
+    save(f, path, {.durable = false}).value();
+    const auto mapped = map<keyed<cascade_view>>(path).value();
+    for (const std::string& each : revoked) ASSERT_TRUE(mapped.may_contain(each));
+    for (const std::string& each : good) ASSERT_FALSE(mapped.may_contain(each));
+    EXPECT_TRUE(load<plain_cascade>(path).value() == f.filter());
+    auto any = open(path).value();
+    EXPECT_EQ(any.kind_name(), "cascade");
+    EXPECT_TRUE(fails_with(any.add(1), error_code::unsupported, "cascade", "build"));
+    EXPECT_EQ(any.expected_fpr().value(), 0.0);
+}
+
+TEST(cascade, words_that_lead_astray_are_refused) {
+    const auto listed = random_hashes(30'000, 1);
+    auto f = plain_cascade::build(hashes_span(listed), random_hashes(200'000, 2)).value();
+    ASSERT_GT(f.params().levels, 3u);
+    const auto words = f.loading_segments().front();
+    std::size_t refused = 0, tried = 0;
+    for (std::uint64_t i = 0; i < f.params().levels * 8; ++i)
+        for (unsigned bit = 0; bit < 64; ++bit) {
+            words[i] ^= std::uint64_t{1} << bit;
+            ++tried;
+            if (f.check_loaded())
+                for (const std::uint64_t hash : random_hashes(20, bit)) (void)f.may_contain(hash); // no crash
+            else
+                ++refused;
+            words[i] ^= std::uint64_t{1} << bit;
+        }
+    EXPECT_GT(refused, tried / 4);
+    ASSERT_TRUE(f.check_loaded().has_value());
+}
+
+} // namespace
+} // namespace bouncer::test

@@ -1,0 +1,176 @@
+// The bumped ribbon: its space, fractions of bits, its codes and layers, and words that lie.
+#include "support/failures.h"
+#include "support/random_hashes.h"
+#include "support/statistics.h"
+
+#include <bouncer/ribbon.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <vector>
+
+namespace bouncer::test {
+namespace {
+
+namespace ribbon = bouncer::detail::ribbon;
+
+plain_ribbon ribbon_of(std::size_t keys, double rate, std::uint64_t stream = 1) {
+    return plain_ribbon::build(random_hashes(keys, stream), {.false_positive_rate = rate}).value();
+}
+
+TEST(ribbon_space, is_half_a_percent_above_the_bound) {
+    const double rate = 1.0 / 256;
+    EXPECT_LE(ribbon_of(100'000, rate).bits_per_key(), 8 * 1.01);
+    EXPECT_LE(ribbon_of(1'000'000, rate).bits_per_key(), 8 * 1.005);
+    EXPECT_GE(ribbon_of(1'000'000, rate).bits_per_key(), 8.0); // there is no magic
+}
+
+TEST(ribbon_space, of_a_fraction_of_a_bit_lies_between_its_neighbours) {
+    // At most 0.086 bits above log2(1/p), where half of the blocks are narrow; nothing at powers of two.
+    for (const double rate : {0.01, 0.007, 0.0055, 0.004, 0.002, 0.3}) {
+        const auto f = ribbon_of(300'000, rate);
+        EXPECT_LE(f.bits_per_key(), (-std::log2(rate) + 0.0861) * 1.005 + 0.02) << rate;
+        EXPECT_NEAR(f.expected_fpr(), rate, rate * 1e-6);
+    }
+}
+
+TEST(ribbon_space, small_sets_pay_for_their_ends) {
+    for (const std::size_t keys : {1u, 10u, 100u, 1'000u, 10'000u})
+        EXPECT_LE(ribbon_of(keys, 1.0 / 256).size_bytes(), 320 + keys + keys / 20);
+}
+
+// Coefficients and fingerprints of the specification, so that nobody changes them by mistake.
+static_assert(ribbon::coefficients_of(0) % 2 == 1);
+static_assert(ribbon::code_words_of(0) == 0 && ribbon::code_words_of(64) == 1 &&
+              ribbon::code_words_of(128 * 32 + 63) == 1 && ribbon::code_words_of(128 * 32 + 64) == 2);
+static_assert(ribbon::row_shape{8, 0}.words_of(640) == 80);
+static_assert(ribbon::row_shape{8, 1u << 31}.words_of(640) == 75);
+static_assert(ribbon::row_shape{8, ~0u}.words_of(0xffffffc0u) == 0x3ffffffu * 8 - (0x3ffffffu - 1));
+
+TEST(ribbon_layers, hold_a_sixteenth_less_each) {
+    const auto f = ribbon_of(250'000, 1.0 / 256);
+    ASSERT_EQ(f.params().shards, 1u);
+    const ribbon::shard_view shard{f.words().line(0)};
+    double keys = 250'000;
+    for (std::size_t layer = 0; layer + 1 < ribbon::layers; ++layer) {
+        const auto slots = static_cast<double>(shard.slots(layer));
+        if (keys < 300) break;
+        EXPECT_GE(slots, keys * 0.9375 - 64);
+        EXPECT_LE(slots, keys * 0.9375 + 128);
+        keys -= slots;
+        keys = layer == 0 ? static_cast<double>(shard.slots(1)) / 0.9375 : keys;
+    }
+    EXPECT_LE(shard.slots(ribbon::layers - 1), 512u);
+}
+
+// The scalar form of eight_parities, which every machine must agree with.
+TEST(ribbon_query, parities_are_those_of_single_columns) {
+    for (std::uint64_t i = 0; i < 2'000; ++i) {
+        const auto here = random_hashes(8, i);
+        const auto next = random_hashes(8, i + 5'000);
+        const std::uint64_t low = random_hash(77, i);
+        const std::uint64_t high = i % 3 == 0 ? 0 : random_hash(78, i);
+        std::uint32_t expected = 0;
+        for (std::uint32_t column = 0; column < 8; ++column) {
+            unsigned parity = 0;
+            for (unsigned bit = 0; bit < 64; ++bit)
+                parity ^= static_cast<unsigned>(((here[column] & low) ^ (next[column] & high)) >> bit & 1);
+            expected |= parity << column;
+        }
+        ASSERT_EQ(ribbon::eight_parities(here.data(), next.data(), low, high), expected);
+    }
+}
+
+// Every number of columns, narrow blocks or not: what a chunk of eight leaves over.
+TEST(ribbon_query, of_every_number_of_columns) {
+    const auto hashes = random_hashes(3'000, 1);
+    const auto absent = random_hashes(scaled(200'000), 2);
+    for (int bits = 1; bits <= 45; ++bits)
+        for (const double part : {1.0, 0.6}) {
+            const double rate = std::exp2(-bits) / part;
+            if (rate >= 1) continue;
+            const auto f = plain_ribbon::build(hashes, {.false_positive_rate = rate}).value();
+            for (const std::uint64_t hash : hashes) ASSERT_TRUE(f.may_contain(hash)) << rate;
+            double wrong = 0;
+            for (const std::uint64_t hash : absent) wrong += f.may_contain(hash);
+            // Of 50 blocks, a whole one may have a bit more than it must.
+            EXPECT_TRUE(
+                within_sigma(wrong, static_cast<double>(absent.size()), rate, 5, rate * rate * 0.0004));
+        }
+}
+
+// Keys that all start in one bucket of layer 0: they are bumped, and found all the same.
+TEST(ribbon_layers, take_what_the_first_one_bumps) {
+    std::vector<std::uint64_t> clustered;
+    const auto unmix = [](std::uint64_t x) { // the inverse of mix64
+        const auto unshift = [](std::uint64_t value, unsigned by) {
+            std::uint64_t out = value;
+            for (unsigned done = by; done < 64; done += by) out = value ^ out >> by;
+            return out;
+        };
+        const auto inverse = [](std::uint64_t odd) {
+            std::uint64_t out = odd;
+            for (int i = 0; i < 5; ++i) out *= 2 - odd * out;
+            return out;
+        };
+        x = unshift(x, 31) * inverse(0x94d049bb133111ebu);
+        x = unshift(x, 27) * inverse(0xbf58476d1ce4e5b9u);
+        return unshift(x, 30);
+    };
+    for (std::uint64_t i = 0; i < 20'000; ++i) clustered.push_back(unmix(i));
+    const auto f = plain_ribbon::build(clustered, {.false_positive_rate = 0.01}).value();
+    for (const std::uint64_t hash : clustered) ASSERT_TRUE(f.may_contain(hash));
+    for (std::uint64_t i = 0; i < 20'000; ++i) clustered[i] = unmix(i << 40); // and evenly spread
+    const auto g = plain_ribbon::build(clustered, {.false_positive_rate = 0.01}).value();
+    for (const std::uint64_t hash : clustered) ASSERT_TRUE(g.may_contain(hash));
+}
+
+TEST(ribbon_words, that_lead_astray_are_refused) {
+    auto f = ribbon_of(300'000, 0.01); // of one shard
+    auto g = ribbon_of(1'000'000, 0.01);
+    for (plain_ribbon* each : {&f, &g}) {
+        const auto words = each->loading_segments().front();
+        ASSERT_TRUE(each->check_loaded().has_value());
+        const std::uint64_t entries = each->params().shards * ribbon::entry_words;
+        std::size_t refused = 0, tried = 0;
+        for (std::uint64_t i = 0; i < entries; ++i)
+            for (unsigned bit = 0; bit < 64; ++bit) {
+                words[i] ^= std::uint64_t{1} << bit;
+                ++tried;
+                if (each->check_loaded())
+                    for (const std::uint64_t hash : random_hashes(50, bit))
+                        (void)each->may_contain(hash); // no crash
+                else
+                    ++refused;
+                words[i] ^= std::uint64_t{1} << bit;
+            }
+        EXPECT_GT(refused, tried / 2);
+        ASSERT_TRUE(each->check_loaded().has_value());
+    }
+}
+
+TEST(ribbon_words, parameters_of_hostile_files_are_refused) {
+    const ribbon_parameters good = ribbon_of(1'000, 0.01).params();
+    const auto refused = [&](auto change) {
+        ribbon_parameters bad = good;
+        change(bad);
+        return !plain_ribbon::check(bad).has_value();
+    };
+    ASSERT_TRUE(plain_ribbon::check(good).has_value());
+    EXPECT_TRUE(refused([](auto& p) { p.columns = 0; }));
+    EXPECT_TRUE(refused([](auto& p) { p.columns = 57; }));
+    EXPECT_TRUE(refused([](auto& p) { p.shards = 0; }));
+    EXPECT_TRUE(refused([](auto& p) { p.shards = ~std::uint64_t{0}; }));
+    EXPECT_TRUE(refused([](auto& p) { p.words = ~std::uint64_t{0}; }));
+    EXPECT_TRUE(refused([](auto& p) { p.words = 0; }));
+    std::vector<std::uint64_t> fields = bouncer::detail::ribbon_layout::fields_of(good);
+    fields[5] = std::uint64_t{1} << 32; // a fraction that is none
+    EXPECT_FALSE(plain_ribbon::stored_words(fields).has_value());
+    fields.pop_back();
+    EXPECT_TRUE(fails_with(plain_ribbon::stored_words(fields), error_code::invalid_argument, "6", "5"));
+}
+
+} // namespace
+} // namespace bouncer::test
