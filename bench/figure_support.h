@@ -7,7 +7,10 @@
 
 #include <bouncer/result.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -103,6 +106,26 @@ inline row figure_row(std::string name, std::string kind, std::uint64_t keys, st
     out.mops = out.ns_median > 0 ? 1e3 / out.ns_median : 0;
     out.rounds = std::move(rounds);
     return out;
+}
+
+inline std::uint64_t status_kib(const std::string& field) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(field + ":")) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10);
+    return 0;
+}
+// What resident memory grew by at most during work(), in MiB; nothing where the kernel does not tell.
+template <class Work>
+std::optional<double> extra_mib(Work work) {
+    {
+        std::ofstream reset("/proc/self/clear_refs");
+        reset << "5";
+        if (!reset.flush()) return std::nullopt;
+    }
+    const std::uint64_t before = status_kib("VmRSS");
+    work();
+    const std::uint64_t peak = status_kib("VmHWM");
+    return static_cast<double>(peak > before ? peak - before : 0) / 1024;
 }
 
 } // namespace bench

@@ -33,5 +33,8 @@ figure_set growth_figures(const options& chosen, const figure_filter& wanted);
 figure_set cell_figures(const options& chosen, const figure_filter& wanted);
 // lifecycle.cc: hot.query_ns, query_ns_swapping; rebuild.p99.
 figure_set lifecycle_figures(const options& chosen, const figure_filter& wanted);
+// static_kinds.cc: static.{ribbon,fuse,fuse4,xor}_{bits,sigma,build_ns,query_ns,batch,limit}_<keys>, static.ribbon_two_threads,
+// static.spill_peak, static.cascade_bits.
+figure_set static_figures(const options& chosen, const figure_filter& wanted);
 
 } // namespace bench

@@ -81,26 +81,6 @@ void copy_in(const std::string& path, std::uint64_t bytes) {
     ::close(file);
 }
 
-std::uint64_t status_kib(const std::string& field) {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with(field + ":")) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10);
-    return 0;
-}
-// What resident memory grew by at most during work(), in MiB; nothing where the kernel does not tell.
-template <class Work>
-std::optional<double> extra_mib(Work work) {
-    {
-        std::ofstream reset("/proc/self/clear_refs");
-        reset << "5";
-        if (!reset.flush()) return std::nullopt;
-    }
-    const std::uint64_t before = status_kib("VmRSS");
-    work();
-    const std::uint64_t peak = status_kib("VmHWM");
-    return static_cast<double>(peak > before ? peak - before : 0) / 1024;
-}
-
 // Adds on this thread while work() runs on another, each timed; the 99.9th percentile in ns.
 template <class Work>
 double p999_beside(bouncer::atomic_blocked_bloom& filter, Work work) {

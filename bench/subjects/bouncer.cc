@@ -111,14 +111,16 @@ struct own_list {
     template <class Words>
     void add_kinds(const std::string& prefix, unsigned can) {
         bouncer::for_each_kind<Words>([&]<class F>() {
-            const auto& kind = names.emplace_back(F::kind_name);
-            const auto& name = names.emplace_back(prefix + kind);
-            // Only bit filters are built by several threads; the others add.
-            constexpr bool builds = requires(F & f, std::span<const std::uint64_t> hashes) {
-                f.add_all(hashes, 1u);
-            };
-            types.push_back({name.c_str(), kind.c_str(), false, builds ? can : can & ~unsigned{can_add_all},
-                             make<F, preference::reads>});
+            if constexpr (bouncer::incremental<F>) { // static kinds have rows of their own: static_kinds.cc
+                const auto& kind = names.emplace_back(F::kind_name);
+                const auto& name = names.emplace_back(prefix + kind);
+                // Only bit filters are built by several threads; the others add.
+                constexpr bool builds = requires(F & f, std::span<const std::uint64_t> hashes) {
+                    f.add_all(hashes, 1u);
+                };
+                types.push_back({name.c_str(), kind.c_str(), false,
+                                 builds ? can : can & ~unsigned{can_add_all}, make<F, preference::reads>});
+            }
         });
     }
 
