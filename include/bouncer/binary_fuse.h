@@ -70,13 +70,6 @@ class fuse_layout {
     }
     std::size_t contains(const std::uint64_t* words, const std::uint64_t* hashes, std::size_t count,
                          bool* answers) const noexcept;
-    void prefetch(const std::uint64_t* words, std::uint64_t hash) const noexcept {
-        if (params_.keys == 0) return;
-        if (params_.arity == 3)
-            table<3>().prefetch(words, hash, params_.fingerprint_bits);
-        else
-            table<4>().prefetch(words, hash, params_.fingerprint_bits);
-    }
     result<void> check_words(const std::uint64_t* words) const;
     double rate() const noexcept {
         return 1 / static_cast<double>(std::uint64_t{1} << params_.fingerprint_bits);

@@ -2,8 +2,9 @@
 // (certificates and which of them are revoked). docs/filters/cascade.md
 //
 // Levels of ribbons. Level 0 holds the listed keys; level 1 those of the others that level 0 wrongly lets pass; level 2 the
-// listed keys that level 1 lets pass; and so on, until nobody passes. The first level that says no decides. Outside of
-// the universe the answer means nothing.
+// listed keys that level 1 lets pass; and so on, until nobody passes. The first level that says no decides. (Where fewer
+// keys are not listed than are, the sides are exchanged: level 0 holds the others.) Outside of the universe the answer
+// means nothing.
 #pragma once
 
 #include <bouncer/ribbon.h>
@@ -48,19 +49,21 @@ class cascade_layout {
         return {fields[0], fields[1], fields[2], fields[3], fields[4]};
     }
 
-    explicit cascade_layout(const parameters& chosen) noexcept : params_(chosen) {}
+    explicit cascade_layout(const parameters& chosen) noexcept
+        : params_(chosen), seed_word_(seed_word_of(chosen.seed)) {}
     const parameters& params() const noexcept { return params_; }
 
+    // Whether level 0 holds the keys that are not listed.
+    bool holds_others() const noexcept { return params_.keys > params_.others; }
+
     bool contains(const std::uint64_t* words, std::uint64_t hash) const noexcept {
-        for (std::uint64_t i = 0; i < params_.levels; ++i)
-            if (!level(words, i).contains(words + words[i * entry_words], hash)) return i % 2 == 1;
-        return params_.levels % 2 == 1;
+        const std::uint64_t key = seeded(hash, seed_word_); // what the levels take for a hash
+        std::uint64_t i = 0;
+        while (i < params_.levels && level(words, i).contains(words + words[i * entry_words], key)) ++i;
+        return (i % 2 == 1) != holds_others();
     }
     std::size_t contains(const std::uint64_t* words, const std::uint64_t* hashes, std::size_t count,
                          bool* answers) const noexcept;
-    void prefetch(const std::uint64_t* words, std::uint64_t hash) const noexcept {
-        if (params_.levels != 0) level(words, 0).prefetch(words + words[0], hash);
-    }
     result<void> check_words(const std::uint64_t* words) const;
     double rate() const noexcept { return 0; }
 
@@ -70,6 +73,7 @@ class cascade_layout {
     }
 
     parameters params_;
+    std::uint64_t seed_word_;
 };
 
 } // namespace detail

@@ -67,7 +67,6 @@ class ribbon_layout {
     }
     std::size_t contains(const std::uint64_t* words, const std::uint64_t* hashes, std::size_t count,
                          bool* answers) const noexcept;
-    void prefetch(const std::uint64_t* words, std::uint64_t hash) const noexcept;
     result<void> check_words(const std::uint64_t* words) const;
     double rate() const noexcept;
 

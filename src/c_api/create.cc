@@ -107,6 +107,8 @@ result<void> make_handle(std::string_view kind, const bouncer_options* options, 
     auto handle = std::make_unique<bouncer_filter>(std::move(*made));
     handle->hasher = *hasher;
     handle->keys_designed = chosen->keys;
+    if (const auto held = handle->filter.approximate_size(); !handle->filter.writable() && held)
+        handle->keys_designed = static_cast<std::uint64_t>(*held); // static
     handle->fpr_promised = chosen->false_positive_rate;
     *out = handle.release();
     return {};

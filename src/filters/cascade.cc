@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <string>
@@ -47,48 +48,58 @@ result<made_level> make_level(std::uint64_t level, std::span<const std::uint64_t
 
 // Those that the level lets pass, in their order.
 result<std::vector<std::uint64_t>> passing(const made_level& level, std::span<const std::uint64_t> asked,
-                                           unsigned threads) {
+                                           const build_options& options) {
     const ribbon_layout layout(level.params);
     const auto* const words = static_cast<const std::uint64_t*>(level.words.data());
-    const unsigned parts = thread_count(threads, asked.size());
+    const unsigned parts = thread_count(options.threads, asked.size());
     std::vector<std::vector<std::uint64_t>> kept(parts);
     std::atomic<bool> no_memory = false;
+    std::atomic<bool> stopped = false;
     run_parallel(parts, [&](unsigned part, unsigned all) {
         const std::size_t first = asked.size() / all * part;
         const std::size_t last = part + 1 == all ? asked.size() : asked.size() / all * (part + 1);
-        std::array<bool, 1024> answers;
+        std::array<bool, 4096> answers;
         try {
-            for (std::size_t at = first; at < last; at += answers.size()) {
+            for (std::size_t at = first; at < last && !stopped; at += answers.size()) {
                 const auto some = asked.subspan(at, std::min(answers.size(), last - at));
                 layout.contains(words, some.data(), some.size(), answers.data());
                 for (std::size_t i = 0; i < some.size(); ++i)
                     if (answers[i]) kept[part].push_back(some[i]);
+                if (part == 0 && at / answers.size() % 64 == 63 && options.progress &&
+                    !options.progress({build_stage::building, at * all, asked.size()}))
+                    stopped = true;
             }
         } catch (const std::bad_alloc&) {
             no_memory = true;
         }
     });
-    if (no_memory) return failure{error_code::out_of_memory, "no memory to build the cascade"};
+    if (no_memory) return failure{error_code::out_of_memory, "no memory"};
+    if (stopped) return failure{error_code::cancelled, "the build was cancelled while keys were asked for"};
     for (unsigned part = 1; part < parts; ++part)
         kept[0].insert(kept[0].end(), kept[part].begin(), kept[part].end());
     return std::move(kept[0]);
-}
-
-std::vector<std::uint64_t> distinct(std::span<const std::uint64_t> hashes) {
-    std::vector<std::uint64_t> out(hashes.begin(), hashes.end());
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    return out;
 }
 
 result<void> check_disjoint(std::span<const std::uint64_t> listed, std::span<const std::uint64_t> others) {
     for (auto a = listed.begin(), b = others.begin(); a != listed.end() && b != others.end();) {
         if (*a == *b)
             return failure{error_code::invalid_argument,
-                           "a key is in both lists, or two keys have the same hash: " + std::to_string(*a)};
+                           "a key is in both lists, or a listed key has the same hash as another: of " +
+                               std::to_string(listed.size()) + " listed keys and " +
+                               std::to_string(others.size()) + " others none may be equal"};
         (*a < *b ? a : b)++;
     }
     return {};
+}
+
+// What is held beside the levels that are built: both sides in order, those that pass (in pieces, then joined), and the
+// finished levels, which are there twice while they are joined.
+std::uint64_t bytes_beside(std::uint64_t listed, std::uint64_t others) noexcept {
+    const std::uint64_t fewer = std::min(listed, others);
+    const std::uint64_t more = std::max(listed, others);
+    const auto bits =
+        static_cast<std::uint64_t>(std::bit_width(more / std::max<std::uint64_t>(fewer, 1))) + 4;
+    return 8 * (listed + others) + 32 * fewer + 2 * fewer * bits / 8 + (std::uint64_t{1} << 18);
 }
 
 result<built_words<cascade_parameters>>
@@ -118,41 +129,54 @@ joined(const cascade_parameters& chosen, std::span<const made_level> levels, con
 
 result<built_words<cascade_parameters>> cascade_layout::build(std::span<const std::uint64_t> listed,
                                                               std::span<const std::uint64_t> others,
-                                                              const build_options& options) try {
-    // Copies of both lists are held throughout.
-    build_options own = options;
-    const std::uint64_t copies = (listed.size() + others.size()) * sizeof(std::uint64_t);
+                                                              const build_options& options) {
+    build_options of_levels = options;
+    build_options of_sides = options;
+    of_sides.memory_cap_bytes = 0; // they are held as a whole
     if (options.memory_cap_bytes != 0) {
-        if (copies >= options.memory_cap_bytes)
-            return failure{error_code::too_large, "the memory cap of " +
-                                                      std::to_string(options.memory_cap_bytes) +
-                                                      " bytes is too small: a cascade holds both lists, " +
-                                                      std::to_string(copies) + " bytes"};
-        own.memory_cap_bytes -= copies;
+        const std::uint64_t beside = bytes_beside(listed.size(), others.size());
+        if (beside >= options.memory_cap_bytes)
+            return failure{error_code::too_large,
+                           "the memory cap of " + std::to_string(options.memory_cap_bytes) +
+                               " bytes is too small: a cascade holds both lists while it is built, " +
+                               std::to_string(beside) + " bytes and more"};
+        of_levels.memory_cap_bytes -= beside;
     }
-    std::vector<std::uint64_t> held = distinct(listed);  // by the level to be made
-    std::vector<std::uint64_t> asked = distinct(others); // of the other side
-    if (auto ok = check_disjoint(held, asked); !ok) return ok.error();
-    cascade_parameters chosen;
-    chosen.keys = held.size();
-    chosen.others = asked.size();
-    chosen.seed = options.seed;
+    auto inside = sorted_hashes::gather(listed, of_sides);
+    if (!inside) return inside.error();
+    auto outside = sorted_hashes::gather(others, of_sides);
+    if (!outside) return outside.error();
+    std::vector<std::uint64_t> room; // not needed: both are in memory
+    const auto in = inside->shard(0, 1, room);
+    if (!in) return in.error();
+    const auto out = outside->shard(0, 1, room);
+    if (!out) return out.error();
+    if (auto ok = check_disjoint(*in, *out); !ok) return ok.error();
+
+    const cascade_parameters chosen{
+        .words = 0, .keys = in->size(), .others = out->size(), .levels = 0, .seed = options.seed};
+    const bool exchanged = cascade_layout(chosen).holds_others();
+    std::span<const std::uint64_t> held = exchanged ? *out : *in; // by the level to be made
+    std::span<const std::uint64_t> asked = exchanged ? *in : *out;
+    std::vector<std::vector<std::uint64_t>> passed;
+    passed.reserve(levels_most);
     std::vector<made_level> levels;
-    while (!held.empty()) {
+    while (!held.empty() && !asked.empty()) {
         if (levels.size() == levels_most)
             return failure{error_code::invalid_argument,
                            "the hashes are not random: " + std::to_string(levels_most) +
                                " levels do not part the lists; try another seed, or a keyed hash"};
-        auto made = make_level(levels.size(), held, asked.size(), own);
+        auto made = make_level(levels.size(), held, asked.size(), of_levels);
         if (!made) return made.error();
         levels.push_back(std::move(*made));
-        auto passed = passing(levels.back(), asked, options.threads);
-        if (!passed) return passed.error();
-        asked = std::exchange(held, std::move(*passed));
+        auto some = passing(levels.back(), asked, options);
+        if (!some) return some.error();
+        passed.push_back(std::move(*some));
+        asked = std::exchange(held, passed.back());
+        if (passed.size() > 2)
+            std::vector<std::uint64_t>().swap(passed[passed.size() - 3]); // nobody looks any more
     }
     return joined(chosen, levels, options.memory);
-} catch (const std::bad_alloc&) {
-    return failure{error_code::out_of_memory, "no memory to build the cascade"};
 }
 
 result<void> cascade_layout::check(const parameters& chosen) {
@@ -166,16 +190,16 @@ result<void> cascade_layout::check(const parameters& chosen) {
         return failure{error_code::invalid_argument, std::to_string(chosen.words) +
                                                          " words have no room for " +
                                                          std::to_string(chosen.levels) + " levels"};
-    if ((chosen.keys == 0) != (chosen.levels == 0))
-        return failure{error_code::invalid_argument, std::to_string(chosen.keys) +
-                                                         " listed keys do not go with " +
-                                                         std::to_string(chosen.levels) + " levels"};
+    if ((chosen.keys == 0 || chosen.others == 0) != (chosen.levels == 0))
+        return failure{error_code::invalid_argument,
+                       std::to_string(chosen.keys) + " listed keys and " + std::to_string(chosen.others) +
+                           " others do not go with " + std::to_string(chosen.levels) + " levels"};
     return {};
 }
 
 std::string cascade_layout::describe(const parameters& chosen) {
     return std::to_string(chosen.keys) + " keys listed of " + std::to_string(chosen.keys + chosen.others) +
-           ", " + std::to_string(chosen.levels) + " levels";
+           ", " + std::to_string(chosen.levels) + (chosen.levels == 1 ? " level" : " levels");
 }
 
 std::size_t cascade_layout::contains(const std::uint64_t* words, const std::uint64_t* hashes,
@@ -188,22 +212,26 @@ std::size_t cascade_layout::contains(const std::uint64_t* words, const std::uint
     std::size_t found = 0;
     for (std::size_t first = 0; first < count; first += piece) {
         std::size_t left = std::min(piece, count - first);
-        std::copy_n(hashes + first, left, asked.begin());
-        for (std::size_t i = 0; i < left; ++i) whose[i] = static_cast<std::uint16_t>(i);
+        for (std::size_t i = 0; i < left; ++i) {
+            asked[i] = seeded(hashes[first + i], seed_word_);
+            whose[i] = static_cast<std::uint16_t>(i);
+        }
         for (std::uint64_t i = 0; i < params_.levels && left != 0; ++i) {
             level(words, i).contains(words + words[i * entry_words], asked.data(), left, passed.data());
             std::size_t kept = 0;
             for (std::size_t j = 0; j < left; ++j) {
-                answers[first + whose[j]] = i % 2 == 1;
-                found += !passed[j] && i % 2 == 1;
+                const bool answer = (i % 2 == 1) != holds_others();
+                answers[first + whose[j]] = answer;
+                found += !passed[j] && answer;
                 asked[kept] = asked[j];
                 whose[kept] = whose[j];
                 kept += passed[j];
             }
             left = kept;
         }
-        for (std::size_t j = 0; j < left; ++j) answers[first + whose[j]] = params_.levels % 2 == 1;
-        if (params_.levels % 2 == 1) found += left;
+        const bool answer = (params_.levels % 2 == 1) != holds_others();
+        for (std::size_t j = 0; j < left; ++j) answers[first + whose[j]] = answer;
+        if (answer) found += left;
     }
     return found;
 }

@@ -266,7 +266,8 @@ result<assembled> build_fingerprints(const sorted_hashes& set, const Shape& shap
         {.shards = shards,
          .entry_words = fingerprint_entry_words,
          .expected_words = expected + expected / 128 - directory_words(shards, fingerprint_entry_words),
-         .scratch_bytes_per_key = 22 + cell_bits / 6, // 17 bytes and the value for each of at most 1.3 cells
+         .scratch_bytes_per_key =
+             24 + cell_bits / 6, // 17 bytes, a sixteenth more, and the value for each of 1.3 cells
          .make_builder = [&] { return make_fingerprint_builder(shape, cell_bits, shards); }},
         options);
 }

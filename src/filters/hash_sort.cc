@@ -171,7 +171,7 @@ result<hash_parts> partition_hashes(hash_pieces pieces, std::uint64_t seed_word,
             return watch.why();
         return out;
     } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory, "no memory to part hashes by"};
+        return failure{error_code::out_of_memory, "no memory"};
     }
 }
 
@@ -334,7 +334,7 @@ result<sorted_array> sort_parts(region into, const hash_parts& parts, unsigned t
             scratch.push_back(std::move(*made));
         }
     } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory, "no memory to sort by"};
+        return failure{error_code::out_of_memory, "no memory"};
     }
     std::atomic<std::size_t> next{0};
     std::atomic<std::uint64_t> done{0};

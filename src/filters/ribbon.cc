@@ -67,7 +67,8 @@ result<ribbon_parameters> chosen_for(const goal& wanted, std::uint64_t keys) {
                                " keys cannot keep a false_positive_rate of " + scientific(rate) +
                                ": with hashes of 64 bits the best is " + scientific(best)};
         shape = shape_for_rate(keeps_rate(collisions, rate * 1e-6) ? rate : rate - collisions);
-        if (wanted.size_bytes && words_of(shape) * 8 > *wanted.size_bytes)
+        // Far too large is told at once; what is close is built and seen.
+        if (wanted.size_bytes && words_of(shape) * 8 / 10 * 9 > *wanted.size_bytes)
             return too_large_for(wanted, words_of(shape) * 8, keys);
     } else {
         // The most bits that fit; what a key costs is nearly in proportion to them.
@@ -130,7 +131,7 @@ result<built_words<ribbon_parameters>> ribbon_layout::build(const sorted_hashes&
         const shard_plan plan{.shards = chosen->shards,
                               .entry_words = ribbon::entry_words,
                               .expected_words = expected_words(set.size(), chosen->shards, shape),
-                              .scratch_bytes_per_key = ribbon::scratch_bytes_per_key,
+                              .scratch_bytes_per_key = ribbon::scratch_bytes_per_key(shape),
                               .make_builder = [&] { return ribbon::make_builder(chosen->shards, shape); }};
         auto made = assemble_shards(set, plan, options);
         if (!made) return made.error();

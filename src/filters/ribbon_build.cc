@@ -65,6 +65,7 @@ class builder final : public shard_builder {
         if (attempt == 0) {
             // Layers 0 to 2, whatever becomes of the last.
             solved_.clear();
+            solved_.reserve(expected_words(hashes.size(), shape_)); // or it would take twice what it needs
             codes_.clear();
             keys_.assign(hashes.begin(), hashes.end());
             for (std::size_t layer = 0; layer + 1 < layers; ++layer) {
@@ -188,7 +189,7 @@ class builder final : public shard_builder {
     // block the state of a column is just the word of that block.
     void substitute(std::uint64_t slots) {
         const std::uint64_t blocks = slots / 64;
-        const std::uint64_t narrow = shape_.narrow_blocks(blocks);
+        const std::uint64_t narrow = shape_.narrow_blocks(slots);
         const std::size_t base = solved_.size();
         solved_.resize(base + shape_.words_of(slots));
         std::array<std::uint64_t, 64> state{};

@@ -13,8 +13,10 @@ namespace bouncer::detail::ribbon {
 // About 1 ms of work and more, so that many threads find work from a million keys on; and few enough layers of few keys
 // that they do not count: 0.02 % of space for a shard of this size.
 inline constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 18;
-// Rows of 16 bytes, hashes that were bumped, and the words themselves.
-inline constexpr std::uint64_t scratch_bytes_per_key = 40;
+// [any-thread] Rows of 16 bytes, a copy of the hashes, those that were bumped, and the words twice.
+constexpr std::uint64_t scratch_bytes_per_key(const row_shape& shape) noexcept {
+    return 26 + shape.columns / 4;
+}
 
 std::unique_ptr<shard_builder> make_builder(std::uint64_t shards, const row_shape& shape);
 

@@ -48,16 +48,6 @@ struct waiting {
 
 } // namespace ribbon
 
-void ribbon_layout::prefetch(const std::uint64_t* words, std::uint64_t hash) const noexcept {
-    if (params_.keys == 0) return;
-    const std::uint64_t key = seeded(hash, seed_word_);
-    const uint128 spread = static_cast<uint128>(key) * params_.shards;
-    const ribbon::shard_view shard{words + static_cast<std::uint64_t>(spread >> 64) * ribbon::entry_words};
-    const auto first = ribbon::look_first(words, shard, static_cast<std::uint64_t>(spread));
-    __builtin_prefetch(first.codes + first.start / ribbon::bucket_starts / 32);
-    ribbon::prefetch_rows(ribbon::locate(first.rows, first.slots, shape(), first.start, key));
-}
-
 std::size_t ribbon_layout::contains(const std::uint64_t* words, const std::uint64_t* hashes,
                                     std::size_t count, bool* answers) const noexcept {
     if (params_.keys == 0) {

@@ -24,10 +24,6 @@ std::uint64_t whole_lines(std::uint64_t words) noexcept {
     return (words + line_words - 1) / line_words * line_words;
 }
 
-failure no_memory() {
-    return {error_code::out_of_memory, "no memory to build the filter"};
-}
-
 // What the threads share. Shards are handed out in order and put down in order, so that their places depend on nothing
 // but the set; a thread that has finished one waits for the threads that still work on those before it.
 class assembly {
@@ -58,7 +54,7 @@ class assembly {
                     return fail(shard, {error_code::cancelled, "the build was cancelled while building"});
             }
         } catch (const std::bad_alloc&) {
-            fail(0, no_memory());
+            fail(0, {error_code::out_of_memory, "no memory"}); // short: nothing is allocated for it
         }
     }
 
@@ -138,7 +134,10 @@ result<assembled> assemble_shards(const sorted_hashes& set, const shard_plan& pl
     if (options.memory_cap_bytes != 0) {
         // Shards of random hashes are alike; a twentieth more for the largest.
         const std::uint64_t largest = set.size() / plan.shards;
-        const std::uint64_t scratch = (largest + largest / 20 + 4096) * plan.scratch_bytes_per_key;
+        const std::uint64_t of_hashes =
+            set.in_memory() ? 0 : sizeof(std::uint64_t); // else they are read into memory
+        const std::uint64_t scratch =
+            (largest + largest / 20 + 8192) * (plan.scratch_bytes_per_key + of_hashes);
         const std::uint64_t held = set.memory_bytes() + words * sizeof(std::uint64_t);
         if (held + scratch > options.memory_cap_bytes)
             return failure{error_code::too_large,

@@ -35,8 +35,9 @@ class shard_builder {
 struct shard_plan {
     std::uint64_t shards = 1;
     std::uint64_t entry_words = 2;
-    std::uint64_t expected_words = 0;        // of all shards together, rather a little too many
-    std::uint64_t scratch_bytes_per_key = 0; // of a builder, for each key of its largest shard
+    std::uint64_t expected_words = 0; // of all shards together, rather a little too many
+    std::uint64_t scratch_bytes_per_key =
+        0; // of a builder, for each key of its largest shard; hashes not counted
     std::function<std::unique_ptr<shard_builder>()> make_builder; // may throw std::bad_alloc
 };
 

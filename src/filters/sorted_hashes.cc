@@ -232,7 +232,7 @@ result<sorted_hashes> sorted_hashes::gather(std::span<const std::uint64_t> hashe
         if (!set) return set.error();
         return sorted_hashes(std::make_unique<state>(state{std::move(*set)}));
     } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory, "no memory to gather hashes in"};
+        return failure{error_code::out_of_memory, "no memory"};
     }
 }
 
@@ -244,7 +244,7 @@ result<sorted_hashes> sorted_hashes::gather(const hash_source& source, const bui
     } catch (const source_exception& from) {
         std::rethrow_exception(from.thrown);
     } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory, "no memory to gather hashes in"};
+        return failure{error_code::out_of_memory, "no memory"};
     }
 }
 

@@ -72,7 +72,8 @@ result<spill_plan> spill_plan::of(std::uint64_t cap, unsigned threads) {
         static_cast<unsigned>(std::clamp<std::uint64_t>(reserve / 2 / each, 1, std::max(threads, 1u)));
     out.index = reserve / 4;
     constexpr std::uint64_t most = std::uint64_t{1} << 31; // places in a run have 32 bits
-    out.in_memory = (cap - reserve) / 2 / sizeof(std::uint64_t);
+    // A quarter: the filter, and what it takes to build it, must find room beside the hashes.
+    out.in_memory = (cap - reserve) / 4 / sizeof(std::uint64_t);
     out.run = std::min((cap - reserve) / sizeof(std::uint64_t), most);
     return out;
 }
@@ -227,7 +228,7 @@ result<void> spilled_hashes::sort(build_watch& watch) {
                     watch.stop();
                 }
             } catch (const std::bad_alloc&) { // of a message
-                failed.set({error_code::out_of_memory, {}});
+                failed.set({error_code::out_of_memory, "no memory"});
                 watch.stop();
             }
             done.fetch_add(gathered_in(range), std::memory_order_relaxed);

@@ -196,11 +196,20 @@ result<void> any_filter::clear() {
             f.clear();
             return {};
         }
-        return cannot<F>("clear");
+        return cannot<F>("clear", is_static<F> ? ": build a new one" : "");
     });
 }
 
 result<double> any_filter::merge(const any_filter& other) {
+    const auto refused = [](const any_filter& each) {
+        return each.visit([]<class F>(const F&) -> std::optional<failure> {
+            if constexpr (is_static<F>)
+                return cannot<F>("merge", ": its keys are not in it; build one of both sets, or ask both");
+            return std::nullopt;
+        });
+    };
+    for (const any_filter* each : {static_cast<const any_filter*>(this), &other})
+        if (const auto why = refused(*each)) return *why;
     if (kind() != other.kind())
         return failure{error_code::mismatch, "the filters differ in kind: " + std::string(kind_name()) +
                                                  " and " + std::string(other.kind_name())};
@@ -208,9 +217,7 @@ result<double> any_filter::merge(const any_filter& other) {
         // The other has the same kind, in atomic words or as a view.
         const auto merged = [&]<class G>(const G* g) -> result<double> {
             if constexpr (requires { f.merge(*g); }) return f.merge(*g);
-            return cannot<F>("merge", is_static<F>
-                                          ? ": its keys are not in it; build one of both sets, or ask both"
-                                          : ": its kind has no union");
+            return cannot<F>("merge", ": its kind has no union");
         };
         using owned = typename F::template with_words<atomic_words>;
         if (const auto* const g = std::get_if<owned>(&other.held_)) return merged(g);
@@ -225,7 +232,7 @@ result<any_filter> any_filter::fold(std::uint64_t factor, const memory_options& 
             if (!out) return out.error();
             return any_filter(std::move(*out));
         } else {
-            return cannot<F>("fold");
+            return cannot<F>("fold", is_static<F> ? ": it has no spare room; build one of another rate" : "");
         }
     });
 }

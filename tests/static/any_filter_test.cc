@@ -66,8 +66,11 @@ TEST(built_any_filter, says_what_to_do_instead_of_a_change) {
             EXPECT_TRUE(instead(f->add_all(hashes)));
             EXPECT_TRUE(instead(f->test_and_add(1)));
             EXPECT_TRUE(fails_with(f->merge(owned), error_code::unsupported, kind, "both sets"));
-            EXPECT_TRUE(fails_with(f->fold(2), error_code::unsupported, kind));
-            EXPECT_TRUE(fails_with(f->clear(), error_code::unsupported, kind));
+            auto bits = any_filter::create("bloom", {.keys = 1'000, .false_positive_rate = 0.01}).value();
+            EXPECT_TRUE(fails_with(f->merge(bits), error_code::unsupported, kind, "both sets"));
+            EXPECT_TRUE(fails_with(bits.merge(*f), error_code::unsupported, kind, "both sets"));
+            EXPECT_TRUE(fails_with(f->fold(2), error_code::unsupported, kind, "build"));
+            EXPECT_TRUE(fails_with(f->clear(), error_code::unsupported, kind, "build"));
             EXPECT_TRUE(fails_with(f->remove(1), error_code::unsupported, kind, "counting_bloom"));
             EXPECT_TRUE(fails_with(f->rotate_to(1), error_code::unsupported, kind));
             EXPECT_TRUE(fails_with(f->fill_ratio(), error_code::unsupported, kind));

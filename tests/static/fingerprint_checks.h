@@ -341,7 +341,6 @@ void check_goals() {
     answers none(hashes.size(), true);
     EXPECT_EQ(empty.may_contain(hashes, none.span()), 0u);
     EXPECT_FALSE(none[0]);
-    empty.prefetch(1);
 }
 
 // Numbers beyond 32 bits, without the memory: a directory alone, of a filter of 2^32 + 1 keys.

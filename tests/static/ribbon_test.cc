@@ -46,7 +46,9 @@ static_assert(ribbon::coefficients_of(0) % 2 == 1);
 static_assert(ribbon::code_words_of(0) == 0 && ribbon::code_words_of(64) == 1 &&
               ribbon::code_words_of(128 * 32 + 63) == 1 && ribbon::code_words_of(128 * 32 + 64) == 2);
 static_assert(ribbon::row_shape{8, 0}.words_of(640) == 80);
-static_assert(ribbon::row_shape{8, 1u << 31}.words_of(640) == 75);
+static_assert(ribbon::row_shape{8, 1u << 31}.words_of(640) == 76); // of 577 starts at most half: four blocks
+static_assert(ribbon::row_shape{8, ~0u}.words_of(128) == 15);      // 65 starts: one of the two
+static_assert(ribbon::row_shape{8, ~0u}.words_of(64) == 8);
 static_assert(ribbon::row_shape{8, ~0u}.words_of(0xffffffc0u) == 0x3ffffffu * 8 - (0x3ffffffu - 1));
 
 TEST(ribbon_layers, hold_a_sixteenth_less_each) {

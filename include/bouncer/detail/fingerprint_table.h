@@ -163,12 +163,6 @@ struct fingerprint_table {
         if (cell_bits == 8) return holds<std::uint8_t>(words, at);
         return cell_bits == 16 ? holds<std::uint16_t>(words, at) : holds<std::uint32_t>(words, at);
     }
-    void prefetch(const std::uint64_t* words, std::uint64_t hash, std::uint32_t cell_bits) const noexcept {
-        const spot at = find(words, hash);
-        const auto* const shard = reinterpret_cast<const unsigned char*>(words + at.first_word);
-        at.cells.each(
-            [&](unsigned, std::uint64_t cell) { __builtin_prefetch(shard + cell * (cell_bits / 8)); });
-    }
 
     // [any-thread] answers[i] = contains(hashes[i]); returns how many are true. Keys go in blocks: the lines of one are asked
     // for before the block before it is answered, and their addresses kept meanwhile. From `far_words` on, which is about

@@ -55,17 +55,18 @@ constexpr std::uint64_t code_words_of(std::uint64_t slots) noexcept {
     return (starts_of(slots) + 32 * bucket_starts - 1) / (32 * bucket_starts);
 }
 
-// Rows in columns: `columns` words per block, one less for the first part of `narrow` / 2^32 of them.
+// Rows in columns: `columns` words per block, one less for the first blocks, as many as hold at most the part
+// `narrow` / 2^32 of the starts. (Not of the blocks: the last one has a single start, so that small filters would have
+// more narrow keys than they may.)
 struct row_shape {
     std::uint32_t columns;
     std::uint32_t narrow;
 
-    constexpr std::uint64_t narrow_blocks(std::uint64_t blocks) const noexcept {
-        return blocks * narrow >> 32; // blocks < 2^26
+    constexpr std::uint64_t narrow_blocks(std::uint64_t slots) const noexcept {
+        return slots == 0 ? 0 : starts_of(slots) * narrow >> (32 + 6); // both below 2^32
     }
     constexpr std::uint64_t words_of(std::uint64_t slots) const noexcept {
-        const std::uint64_t blocks = slots / 64;
-        return blocks * columns - narrow_blocks(blocks);
+        return slots / 64 * columns - narrow_blocks(slots);
     }
 };
 
@@ -97,7 +98,7 @@ constexpr std::uint32_t code_at(const std::uint64_t* codes, std::uint64_t bucket
 constexpr location locate(const std::uint64_t* rows, std::uint64_t slots, const row_shape& shape,
                           std::uint64_t start, std::uint64_t key) noexcept {
     const std::uint64_t block = start / 64;
-    const std::uint64_t narrow = shape.narrow_blocks(slots / 64);
+    const std::uint64_t narrow = shape.narrow_blocks(slots);
     const bool is_narrow = block < narrow;
     const std::uint32_t columns = shape.columns - is_narrow;
     return {rows + block * shape.columns - (is_narrow ? block : narrow), columns,

@@ -1,0 +1,83 @@
+// Builds of static kinds on several threads, in memory and spilled, cancelled too; and many threads that ask one.
+#include "snapshot/files.h"
+#include "support/failures.h"
+#include "support/kinds.h"
+#include "support/random_hashes.h"
+#include "support/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace bouncer::test {
+namespace {
+
+template <class F>
+class static_build : public ::testing::Test {};
+TYPED_TEST_SUITE(static_build, atomic_kinds_that<is_buildable>, kind_names);
+
+TYPED_TEST(static_build, gives_the_words_of_one_thread) {
+    const auto hashes = random_hashes(static_cast<std::size_t>(scaled(6'000'000)) + 700'000, 1);
+    const goal wanted{.false_positive_rate = 0.01};
+    const auto alone = TypeParam::build(hashes, wanted, {.threads = 1}).value();
+    const scratch_folder folder;
+    for (const std::uint64_t cap : {std::uint64_t{0}, alone.size_bytes() + (std::uint64_t{120} << 20)})
+        EXPECT_TRUE(alone == TypeParam::build(
+                                 hashes, wanted,
+                                 {.threads = 4, .memory_cap_bytes = cap, .temporary_folder = folder.path()})
+                                 .value());
+}
+
+TYPED_TEST(static_build, ends_when_it_is_cancelled_at_any_moment) {
+    const auto hashes = random_hashes(600'000, 1);
+    const std::thread::id here = std::this_thread::get_id();
+    int calls = 0;
+    const auto build = [&](int last) {
+        calls = 0;
+        return TypeParam::build(hashes, {.false_positive_rate = 0.01},
+                                {.threads = 4, .progress = [&](const build_progress& now) {
+                                     EXPECT_EQ(std::this_thread::get_id(), here);
+                                     EXPECT_TRUE(now.total == 0 || now.done <= now.total);
+                                     return ++calls <= last;
+                                 }});
+    };
+    ASSERT_TRUE(build(1'000'000).has_value());
+    const int all = calls;
+    EXPECT_GT(all, 2);
+    for (int last = 0; last < all; ++last) {
+        const auto made = build(last);
+        // How often the calling thread is asked depends on how fast the others are.
+        if (!made) {
+            EXPECT_TRUE(fails_with(made, error_code::cancelled));
+        }
+    }
+}
+
+TYPED_TEST(static_build, is_asked_from_everywhere) {
+    const auto hashes = random_hashes(30'000, 1);
+    const auto f = TypeParam::build(hashes, {.false_positive_rate = 0.01}).value();
+    std::atomic<std::size_t> found = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([&] {
+                answers got(hashes.size());
+                found += f.may_contain(hashes, got.span());
+                for (const std::uint64_t hash : hashes) found += f.may_contain(hash);
+            });
+    }
+    EXPECT_EQ(found, 8 * hashes.size());
+}
+
+TEST(cascade_build, gives_the_words_of_one_thread) {
+    const auto listed = random_hashes(20'000, 1);
+    const auto others = random_hashes(static_cast<std::size_t>(scaled(1'000'000)) + 100'000, 2);
+    const std::span<const std::uint64_t> in(listed);
+    EXPECT_TRUE(plain_cascade::build(in, others, {.threads = 1}).value() ==
+                plain_cascade::build(in, others, {.threads = 4}).value());
+}
+
+} // namespace
+} // namespace bouncer::test
