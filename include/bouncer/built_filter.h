@@ -123,8 +123,8 @@ class built_filter {
 
     // ---- the whole filter --------------------------------------------------------------------------------------------
 
-    // [immutable] The distinct keys, exactly; the rate of false positives, exactly where fingerprints have whole bits, at
-    // most otherwise (few blocks cannot be parted evenly: below 5,000 keys it may be less); what a key costs.
+    // [immutable] The distinct keys, exactly; the rate of false positives, exactly where fingerprints have whole bits, and
+    // otherwise (ribbon) the mean over sets, from which a filter of n keys differs by 0.3 / sqrt(n) of it; what a key costs.
     std::uint64_t keys() const noexcept { return params().keys; }
     double expected_fpr() const noexcept {
         if (keys() == 0 || exact) return 0;

@@ -65,8 +65,9 @@ class builder final : public shard_builder {
         if (attempt == 0) {
             // Layers 0 to 2, whatever becomes of the last.
             solved_.clear();
-            solved_.reserve(expected_words(hashes.size(), shape_)); // or it would take twice what it needs
+            make_room(solved_, expected_words(hashes.size(), shape_));
             codes_.clear();
+            make_room(keys_, hashes.size());
             keys_.assign(hashes.begin(), hashes.end());
             for (std::size_t layer = 0; layer + 1 < layers; ++layer) {
                 slots_[layer] = slots_for(keys_.size());
@@ -98,7 +99,9 @@ class builder final : public shard_builder {
         out.entry[1] = slots[0] | slots[1] << 32;
         out.entry[2] = slots[2] | slots[3] << 32;
         out.entry[3] = code_words;
-        out.words.assign(code_words + solved_.size() + (shard + 1 == shards_ ? spare_words : 0), 0);
+        const std::size_t words = code_words + solved_.size() + (shard + 1 == shards_ ? spare_words : 0);
+        make_room(out.words, words);
+        out.words.assign(words, 0);
         std::copy(codes_.begin(), codes_.end(), out.words.begin());
         std::copy(solved_.begin(), solved_.end(),
                   out.words.begin() + static_cast<std::ptrdiff_t>(code_words));
@@ -108,6 +111,7 @@ class builder final : public shard_builder {
     // keys_ into a layer; leaves those that were bumped in bumped_.
     void solve_layer(std::uint64_t multiplier, std::uint64_t slots) {
         bumped_.clear();
+        make_room(rows_, slots);
         rows_.assign(slots, row{});
         const std::uint64_t starts = starts_of(slots);
         const std::size_t first_code = codes_.size();

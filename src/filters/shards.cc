@@ -24,6 +24,12 @@ std::uint64_t whole_lines(std::uint64_t words) noexcept {
     return (words + line_words - 1) / line_words * line_words;
 }
 
+// Shards of random hashes are alike; a fiftieth more for the largest, and what is read at both ends of it.
+std::uint64_t largest_shard(std::uint64_t keys, std::uint64_t shards) noexcept {
+    const std::uint64_t mean = keys / shards;
+    return mean + mean / 50 + 8192;
+}
+
 // What the threads share. Shards are handed out in order and put down in order, so that their places depend on nothing
 // but the set; a thread that has finished one waits for the threads that still work on those before it.
 class assembly {
@@ -37,6 +43,7 @@ class assembly {
         try {
             const auto builder = plan_.make_builder();
             std::vector<std::uint64_t> room;
+            if (!set_.in_memory()) make_room(room, largest_shard(set_.size(), plan_.shards));
             std::vector<std::uint64_t> entry(plan_.entry_words);
             shard_words out{.entry = entry, .words = {}};
             while (true) {
@@ -132,12 +139,10 @@ result<assembled> assemble_shards(const sorted_hashes& set, const shard_plan& pl
     unsigned threads = std::min<unsigned>(thread_count(options.threads, set.size()),
                                           static_cast<unsigned>(std::min<std::uint64_t>(plan.shards, 256)));
     if (options.memory_cap_bytes != 0) {
-        // Shards of random hashes are alike; a twentieth more for the largest.
-        const std::uint64_t largest = set.size() / plan.shards;
         const std::uint64_t of_hashes =
             set.in_memory() ? 0 : sizeof(std::uint64_t); // else they are read into memory
         const std::uint64_t scratch =
-            (largest + largest / 20 + 8192) * (plan.scratch_bytes_per_key + of_hashes);
+            largest_shard(set.size(), plan.shards) * (plan.scratch_bytes_per_key + of_hashes);
         const std::uint64_t held = set.memory_bytes() + words * sizeof(std::uint64_t);
         if (held + scratch > options.memory_cap_bytes)
             return failure{error_code::too_large,

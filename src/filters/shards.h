@@ -23,6 +23,16 @@ struct shard_words {
     std::vector<std::uint64_t> words; // its old content is of the shard before
 };
 
+// [any-thread] Room for n values, old ones lost: a vector that grows by itself holds old and new values for a moment, and
+// twice as many as it needs, which no memory cap has counted. Shards differ by less than a percent.
+template <class T>
+void make_room(std::vector<T>& values, std::size_t n) {
+    values.clear();
+    if (values.capacity() >= n) return;
+    std::vector<T>().swap(values);
+    values.reserve(n + n / 32);
+}
+
 // What a kind supplies: one for each thread, which keeps its scratch memory from shard to shard.
 class shard_builder {
   public:

@@ -17,7 +17,8 @@ double hash_collision_rate(double keys, unsigned hash_bits) {
 double exact_set_bits(std::uint64_t listed, std::uint64_t others) {
     const auto in = static_cast<double>(listed);
     const auto out = static_cast<double>(others);
-    const double nats = detail::log_gamma(in + out + 1) - detail::log_gamma(in + 1) - detail::log_gamma(out + 1);
+    const double nats =
+        detail::log_gamma(in + out + 1) - detail::log_gamma(in + 1) - detail::log_gamma(out + 1);
     return std::max(0.0, nats / std::log(2.0));
 }
 

@@ -13,10 +13,13 @@ std::size_t stride_of_files() {
     return F::kind_id == 1 ? 1 : 7;
 }
 
-// Whether a bit of the file is in one of the words before the cells of a kind that has such: it looks at them.
+// Whether a bit of the file is in one of the words before the cells of a kind that has such, or in the directory of a
+// static one: it looks at them.
 template <class F>
 bool in_control_words(std::size_t bit) {
-    if constexpr (requires { F::layout_type::control_words; })
+    if constexpr (is_static<F>::value)
+        return true; // a cascade has a directory in every level; the others are as small
+    else if constexpr (requires { F::layout_type::control_words; })
         return bit / 64 < detail::header_bytes / 8 + F::layout_type::control_words;
     else
         return false;

@@ -61,13 +61,18 @@ TYPED_TEST(built, keeps_its_rate_on_both_sides) {
                 std::size_t single = 0;
                 for (const std::uint64_t hash : absent) single += f.may_contain(hash);
                 EXPECT_EQ(found_by_batch(f, absent), single);
-                // Narrow blocks are whole ones: in few of them the rate may be a little less than promised, never more.
+                // Of a fraction of a bit: narrow blocks are whole ones, and which starts are bumped is chance, so that a
+                // filter of few keys has a rate of its own near the promised one. Measured over 100 sets of each size: 0.3
+                // / sqrt(keys) of it, and a mean that is off by -70 / keys to 8 / keys.
+                double own = 0;
+                if constexpr (requires { f.params().narrow; })
+                    own = f.params().narrow == 0 ? 0 : f.expected_fpr();
+                const auto n = static_cast<double>(keys);
                 const double trials = static_cast<double>(asked);
                 const double measured = static_cast<double>(single) / trials;
-                const double error = std::sqrt(f.expected_fpr() / trials);
-                EXPECT_LE(measured, f.expected_fpr() + 5 * error);
-                EXPECT_GE(measured, f.expected_fpr() * (1 - 70.0 / static_cast<double>(keys)) - 5 * error)
-                    << keys;
+                const double error = std::sqrt(f.expected_fpr() / trials + own * own * 0.1 / n);
+                EXPECT_LE(measured, f.expected_fpr() + own * 10 / n + 5 * error) << keys;
+                EXPECT_GE(measured, f.expected_fpr() - own * 70 / n - 5 * error) << keys;
             }
     }
 }

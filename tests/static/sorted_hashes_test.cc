@@ -257,7 +257,7 @@ TEST(sorted_hashes, from_a_file_of_any_input) {
 
 TEST(sorted_hashes, the_cap_decides_between_memory_and_file) {
     for (const std::uint64_t cap : {mebi, 4 * mebi, 16 * mebi}) {
-        const std::uint64_t fitting = cap / 8 / 2 / 2;
+        const std::uint64_t fitting = cap / 8 / 4 / 2;
         EXPECT_TRUE(sorted_hashes::gather(random_hashes(fitting, 17), with(2, cap)).value().in_memory())
             << cap;
         EXPECT_FALSE(sorted_hashes::gather(random_hashes(cap / 8, 17), with(2, cap)).value().in_memory())
