@@ -64,7 +64,6 @@ class builder final : public shard_builder {
         std::array<std::uint64_t, layers> slots{};
         if (attempt == 0) {
             // Layers 0 to 2, whatever becomes of the last.
-            solved_.clear();
             make_room(solved_, expected_words(hashes.size(), shape_));
             codes_.clear();
             make_room(keys_, hashes.size());
