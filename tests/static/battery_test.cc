@@ -71,7 +71,8 @@ TYPED_TEST(built, keeps_its_rate_on_both_sides) {
                 const double trials = static_cast<double>(asked);
                 const double measured = static_cast<double>(single) / trials;
                 const double error = std::sqrt(f.expected_fpr() / trials + own * own * 0.1 / n);
-                EXPECT_LE(measured, f.expected_fpr() + own * 10 / n + 5 * error) << keys;
+                const double few = 8 / trials; // where hardly a hit is expected, hits are no bell curve
+                EXPECT_LE(measured, f.expected_fpr() + own * 10 / n + 5 * error + few) << keys;
                 EXPECT_GE(measured, f.expected_fpr() - own * 70 / n - 5 * error) << keys;
             }
     }
