@@ -30,7 +30,8 @@ class cascade_layout {
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "cascade";
     static constexpr bool is_exact = true;
-    // A level in two keeps half of what it is asked, so a billion keys end after about 60; small sets end at once.
+    // A level keeps half of what it is asked, so every second one holds half as many keys: a billion end after about 40
+    // levels; sets of 2048 keys end at once.
     static constexpr std::uint64_t levels_most = 96;
     // A line for each level: place, words, keys, shards and seed of the ribbon, columns and narrow.
     static constexpr std::uint64_t entry_words = 8;

@@ -10,8 +10,8 @@
 
 namespace bouncer::detail::ribbon {
 
-// About 1 ms of work and more, so that many threads find work from a million keys on; and few enough layers of few keys
-// that they do not count: 0.02 % of space for a shard of this size.
+// About 30 ms of work, so that several threads find work from a million keys on. Shards of this size take 0.05 % more
+// space than shards of a million keys, for the ends of their layers.
 inline constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 18;
 // [any-thread] Rows of 16 bytes, a copy of the hashes, those that were bumped, and the words twice.
 constexpr std::uint64_t scratch_bytes_per_key(const row_shape& shape) noexcept {
