@@ -118,7 +118,7 @@ typedef struct bouncer_key {
 } bouncer_key;
 
 /* [any-thread] A static filter of all these keys, or hashes (options->hash says how they were made); it takes no others later.
- * kind: xor_filter, binary_fuse, ribbon; NULL: options->prefer picks, BOUNCER_PREFER_READS binary_fuse and
+ * kind: xor_filter, binary_fuse, ribbon, fingerprint_set; NULL: options->prefer picks, BOUNCER_PREFER_READS binary_fuse and
  * BOUNCER_PREFER_SPACE ribbon. options->keys is not looked at: distinct keys are counted. On all cores, 24 bytes per key
  * meanwhile. Errors as bouncer_create. */
 BOUNCER_API int bouncer_build(const char* kind, const bouncer_options* options, const bouncer_key* keys,

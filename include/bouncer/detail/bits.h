@@ -34,5 +34,17 @@ constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
     x ^= x >> 31;
     return x;
 }
+// Its inverse: unmix64(mix64(x)) == x. A shift is undone by shifts, an odd factor by its inverse modulo 2^64.
+constexpr std::uint64_t unmix64(std::uint64_t x) noexcept {
+    x ^= x >> 31 ^ x >> 62;
+    x *= 0x319642b2d24d8ec3u;
+    x ^= x >> 27 ^ x >> 54;
+    x *= 0x96de1b173f119089u;
+    x ^= x >> 30 ^ x >> 60;
+    return x;
+}
+static_assert(0x94d049bb133111ebu * 0x319642b2d24d8ec3u == 1 &&
+              0xbf58476d1ce4e5b9u * 0x96de1b173f119089u == 1);
+static_assert(unmix64(mix64(0x0123456789abcdefu)) == 0x0123456789abcdefu);
 
 } // namespace bouncer::detail
