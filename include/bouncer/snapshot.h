@@ -27,6 +27,14 @@ enum class file_state : std::uint8_t {
     live,   // opened by open_shared: its payload changes, and no checksum covers it
 };
 
+// What was done to keys before they were hashed. The command does it, the library does not: a filter of such keys opens
+// without keys only, since plain ones would not be found in it.
+struct key_form {
+    bool hex = false;       // decoded from hexadecimal
+    bool fold_case = false; // then A to Z made a to z
+    friend bool operator==(const key_form&, const key_form&) = default;
+};
+
 // What a stored filter says of itself.
 struct snapshot_info {
     std::uint32_t format_version = 1;
@@ -42,6 +50,7 @@ struct snapshot_info {
     std::int64_t created_seconds = 0; // since 1970
     std::array<std::byte, 16> id = {};
     std::string label;
+    key_form keys;
     file_state state = file_state::sealed;
 };
 
@@ -56,6 +65,7 @@ struct save_options {
     // fsync of the file and its folder: the file outlives a power cut. Without, either the old or the new file is there
     // after the death of the process, but a power cut may leave a damaged one, which load() refuses.
     bool durable = true;
+    key_form keys = {}; // for a filter that is saved; one that is derived from files has theirs
 };
 
 // Where bytes go, and where they come from (fewer than asked only at the end). Either may fail.
@@ -78,8 +88,8 @@ struct loader {
     std::uint16_t layout_version;
     std::string_view kind_name;
     std::function<result<std::uint64_t>(std::span<const std::uint64_t>)> words; // F::stored_words
-    std::optional<hash_spec> hash =
-        std::nullopt; // the caller's: refused before anything is read or allocated
+    // The caller's, who has keys: another, or keys of another form, is refused before anything is read or allocated.
+    std::optional<hash_spec> hash = std::nullopt;
     std::function<result<std::vector<std::span<std::uint64_t>>>(const snapshot_info&, bool trusted_size)>
         make;
 };
@@ -209,7 +219,8 @@ result<F> load(const byte_source& source, const memory_options& memory = {}) {
     return detail::load_from<F>(source, memory);
 }
 
-// [any-thread] The same with keys: refuses a hasher that the filter was not built with (wrong_key, mismatch).
+// [any-thread] The same with keys: refuses a hasher that the filter was not built with (wrong_key, mismatch), and a filter
+// whose keys have a form (mismatch).
 template <class Keyed, class From>
 requires detail::is_keyed<Keyed> && detail::loadable<detail::filter_of<Keyed>> result<Keyed>
 load(const From& from, const typename Keyed::hasher_type& hasher = {}, const memory_options& memory = {}) {
@@ -218,6 +229,20 @@ load(const From& from, const typename Keyed::hasher_type& hasher = {}, const mem
     return Keyed::wrap(std::move(*filter), hasher);
 }
 
+namespace detail {
+
+template <class View>
+result<View> map_from(const std::string& path, verification how, const std::optional<hash_spec>& hash) {
+    loader expected = expect<View>();
+    expected.hash = hash;
+    auto file = mapped_snapshot::open(path, file_access::read_only, how, expected);
+    if (!file) return file.error();
+    const snapshot_info info = file->info();
+    return View::over_stored(file->take_payload(), info.fields, info.hash);
+}
+
+} // namespace detail
+
 // [any-thread] A read-only filter over the file itself: nothing is copied, pages come as they are touched. The file must
 // not be truncated while it is mapped; save replaces it without harm. Lazy: milliseconds, whatever the size.
 // Errors as load; unsupported for a compressed file.
@@ -225,17 +250,14 @@ template <class View>
 requires detail::mappable<View> &&
     (!View::words_type::writable)result<View> map(const std::string& path,
                                                   verification how = verification::lazy) {
-    auto file = detail::mapped_snapshot::open(path, file_access::read_only, how, detail::expect<View>());
-    if (!file) return file.error();
-    const snapshot_info info = file->info();
-    return View::over_stored(file->take_payload(), info.fields, info.hash);
+    return detail::map_from<View>(path, how, std::nullopt);
 }
 template <class Keyed>
 requires detail::is_keyed<Keyed> && detail::mappable<detail::filter_of<Keyed>> &&
     (!Keyed::filter_type::words_type::writable)
         result<Keyed> map(const std::string& path, const typename Keyed::hasher_type& hasher = {},
                           verification how = verification::lazy) {
-    auto view = map<detail::filter_of<Keyed>>(path, how);
+    auto view = detail::map_from<detail::filter_of<Keyed>>(path, how, spec_of(hasher));
     if (!view) return view.error();
     return Keyed::wrap(std::move(*view), hasher);
 }
@@ -281,9 +303,12 @@ concept shareable = mappable<F> && incremental<F> && F::words_type::concurrent;
 
 // The file goes live last: what refuses it, a wrong key too, must not cost a sealed file its checksums.
 template <shareable F, class Finish>
-auto shared_from(const std::string& path, verification how, Finish finish)
+auto shared_from(const std::string& path, verification how, const std::optional<hash_spec>& hash,
+                 Finish finish)
     -> result<shared_filter<std::remove_reference_t<decltype(*finish(std::declval<F>()))>>> {
-    auto file = mapped_snapshot::open(path, file_access::read_write, how, expect<F>());
+    loader expected = expect<F>();
+    expected.hash = hash;
+    auto file = mapped_snapshot::open(path, file_access::read_write, how, expected);
     if (!file) return file.error();
     const snapshot_info info = file->info();
     auto filter = F::over_stored(file->take_payload(), info.fields, info.hash);
@@ -301,14 +326,14 @@ auto shared_from(const std::string& path, verification how, Finish finish)
 template <class F>
 requires detail::shareable<F> result<shared_filter<F>> open_shared(const std::string& path,
                                                                    verification how = verification::eager) {
-    return detail::shared_from<F>(path, how, [](F filter) -> result<F> { return filter; });
+    return detail::shared_from<F>(path, how, std::nullopt, [](F filter) -> result<F> { return filter; });
 }
 template <class Keyed>
 requires detail::is_keyed<Keyed> && detail::shareable<detail::filter_of<Keyed>> result<shared_filter<Keyed>>
 open_shared(const std::string& path, const typename Keyed::hasher_type& hasher = {},
             verification how = verification::eager) {
     using F = detail::filter_of<Keyed>;
-    return detail::shared_from<F>(path, how,
+    return detail::shared_from<F>(path, how, spec_of(hasher),
                                   [&](F filter) { return Keyed::wrap(std::move(filter), hasher); });
 }
 

@@ -1,6 +1,9 @@
 // Filters in files.
 #include "c_api/handle.h"
 
+#include "format/envelope.h"
+#include "format/kinds.h"
+
 #include <string>
 #include <vector>
 
@@ -78,6 +81,8 @@ int bouncer_open(const char* path, int mode, const void* secret_key, bouncer_fil
         // The key is compared before the file is opened: BOUNCER_SHARED writes to it.
         auto info = inspect(name);
         if (!info) return info.error();
+        if (info->keys != bouncer::key_form{})
+            return bouncer::detail::in_file(bouncer::detail::formed_keys(*info), name);
         auto hasher = hasher_for_file(name, info->hash, key_at(secret_key));
         if (!hasher) return hasher.error();
         auto handle = open_in_mode(name, *info, mode);

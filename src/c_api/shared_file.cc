@@ -21,7 +21,7 @@ class shared_file_of final : public shared_file {
 
 template <class F>
 result<opened_shared> open_as(const std::string& path, const hash_spec& hash) {
-    auto opened = detail::shared_from<F>(path, verification::eager, [&](F filter) -> result<F> {
+    auto opened = detail::shared_from<F>(path, verification::eager, std::nullopt, [&](F filter) -> result<F> {
         if (filter.hash() != hash) return failure{error_code::io, path + " was replaced while it was opened"};
         return filter;
     });

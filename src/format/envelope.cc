@@ -20,6 +20,9 @@ constexpr std::array<std::uint8_t, 8> magic{0x89, 'B', 'N', 'C', '\r', '\n', 0x1
 constexpr std::uint64_t footer_magic = 0x646e6520636e4289u; // 0x89 "Bnc end"
 constexpr std::uint32_t known_version = 1;
 constexpr std::uint32_t flag_compressed = 1;
+constexpr std::uint32_t flag_hex = 2;
+constexpr std::uint32_t flag_fold_case = 4;
+constexpr std::uint32_t flags_known = flag_compressed | flag_hex | flag_fold_case;
 
 // Offsets in the header.
 constexpr std::size_t version_at = 8, header_bytes_at = 12, kind_at = 16, layout_at = 18, flags_at = 20,
@@ -52,6 +55,18 @@ std::uint64_t checksum_of_header(const std::byte* page) noexcept {
 
 } // namespace
 
+std::string form_text(const key_form& keys) {
+    if (keys.hex && keys.fold_case) return "decoded from hexadecimal, A to Z folded to a to z";
+    if (keys.hex) return "decoded from hexadecimal";
+    return keys.fold_case ? "with A to Z folded to a to z" : "as they are";
+}
+
+failure formed_keys(const snapshot_info& info) {
+    return {error_code::mismatch,
+            "its keys were taken " + form_text(info.keys) +
+                ", so others would not be found: open it without keys, and hash them likewise"};
+}
+
 std::string hex_text(std::uint64_t value) {
     char text[16];
     const auto end = std::to_chars(text, text + sizeof text, value, 16).ptr;
@@ -66,7 +81,8 @@ header_page encode_header(const snapshot_info& info) {
     put(&page[header_bytes_at], static_cast<std::uint32_t>(header_bytes));
     put(&page[kind_at], info.kind);
     put(&page[layout_at], info.layout_version);
-    put(&page[flags_at], info.compressed ? flag_compressed : 0u);
+    put(&page[flags_at], (info.compressed ? flag_compressed : 0u) | (info.keys.hex ? flag_hex : 0u) |
+                             (info.keys.fold_case ? flag_fold_case : 0u));
     put(&page[algorithm_at], info.hash.algorithm);
     put(&page[chunk_bytes_at], static_cast<std::uint32_t>(chunk_bytes));
     put(&page[seed_at], info.hash.seed_or_fingerprint);
@@ -103,15 +119,16 @@ result<snapshot_info> decode_header(std::span<const std::byte, header_bytes> pag
         get<std::uint32_t>(at + chunk_bytes_at) != chunk_bytes)
         return corrupt("header: sizes of header and chunks are not those of version 1");
     const auto flags = get<std::uint32_t>(at + flags_at);
-    if ((flags & ~flag_compressed) != 0)
-        return failure{error_code::unknown_version, "header: flags " + hex_text(flags) +
-                                                        "; this library knows " + hex_text(flag_compressed)};
+    if ((flags & ~flags_known) != 0)
+        return failure{error_code::unknown_version,
+                       "header: flags " + hex_text(flags) + "; this library knows " + hex_text(flags_known)};
 
     snapshot_info info;
     info.format_version = version;
     info.kind = get<std::uint16_t>(at + kind_at);
     info.layout_version = get<std::uint16_t>(at + layout_at);
     info.compressed = (flags & flag_compressed) != 0;
+    info.keys = {.hex = (flags & flag_hex) != 0, .fold_case = (flags & flag_fold_case) != 0};
     info.hash = {get<std::uint32_t>(at + algorithm_at), get<std::uint64_t>(at + seed_at)};
     info.payload_bytes = get<std::uint64_t>(at + payload_at);
     info.keys_designed = get<std::uint64_t>(at + designed_at);

@@ -31,6 +31,9 @@ result<void> check_alike(const snapshot_info& first, const std::string& first_pa
                                                  " and " + text_of(other.fields)};
     if (auto ok = check_same_hash(first.hash, other.hash); !ok)
         return failure{ok.error().code, both + " differ in hash: " + ok.error().message};
+    if (first.keys != other.keys)
+        return failure{error_code::mismatch, both + " differ in their keys, which are taken " +
+                                                 form_text(first.keys) + " and " + form_text(other.keys)};
     return {};
 }
 

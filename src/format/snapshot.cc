@@ -62,6 +62,7 @@ result<snapshot_info> info_of(const stored_form& form, const save_options& optio
     info.fields = form.fields;
     for (const stored_segment& each : form.segments) info.payload_bytes += each.count * 8;
     take_options(info, options);
+    info.keys = options.keys;
     return info;
 }
 
@@ -131,8 +132,9 @@ result<void> check_expected(const snapshot_info& info, const loader& how) {
     }
     if (auto ok = check_against(info, how.kind, how.layout_version, how.words(info.fields)); !ok)
         return ok.error();
-    if (how.hash) return check_same_hash(info.hash, *how.hash);
-    return {};
+    if (!how.hash) return {};
+    if (info.keys != key_form{}) return formed_keys(info);
+    return check_same_hash(info.hash, *how.hash);
 }
 
 namespace {
