@@ -18,6 +18,7 @@ layer_of() {
         src/kernels/*) echo "3 kernels" ;;
     $h/bouncer.h | src/c_api/*) echo "7 c_api" ;;
     $h/snapshot.h | $h/any_filter.h | src/format/*) echo "5 format" ;;
+    $h/planner.h | src/planner/*) echo "6 planner" ;;
     $h/hot.h | $h/rebuilder.h | $h/rebuild_trigger.h | $h/detail/hot_*.h | src/lifecycle/*) echo "6 lifecycle" ;;
     $h/* | src/filters/*) echo "4 filters" ;;
     *) echo "unknown" ;;
