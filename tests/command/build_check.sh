@@ -1,0 +1,219 @@
+#!/usr/bin/env bash
+# bouncer build, check and add, with real files and real pipes. Usage: build_check.sh BOUNCER
+source "$(dirname "$0")/lib.sh" "$1"
+
+seq 1 20000 >keys
+seq 10001 40000 >asked
+
+# ---- the plain case: no false negative, few false positives, order kept
+run 0 bouncer build -o a.bnc keys
+holds "blocked_bloom of 20,000 keys"
+run 0 bouncer check a.bnc asked
+comm -23 <(seq 10001 20000 | sort) <(sort out) >missing
+[[ ! -s missing ]] || fail "keys were not found"
+lines=$(wc -l <out)
+((lines >= 10000 && lines < 10000 + 400)) || fail "$lines lines, where 10000 and about 200 were expected"
+sort -n out | cmp -s - out || fail "the order changed"
+cp out found
+run 0 bouncer check -c a.bnc asked
+is "$lines"
+run 0 bouncer check -v a.bnc asked
+sort -n found out | cmp -s - asked || fail "present and absent lines are not all lines"
+run 1 bouncer check a.bnc /dev/null
+is ""
+run 0 bouncer check -c --json a.bnc asked
+holds '"keys": 30000' out
+holds "\"present\": $lines" out
+# From a pipe, in pieces; from several files; standard input among files.
+(head -n 5000 asked && sleep 0.2 && tail -n +5001 asked) | bouncer check a.bnc >out
+same out found
+split -n l/7 asked part.
+run 0 bouncer check a.bnc part.*
+same out found
+tail -n +20001 asked >in
+head -n 20000 asked >first
+run_in 0 bouncer check a.bnc first -
+same out found
+rm -f part.*
+
+# ---- what a key is: \r counts, so does the empty line, and the last line needs no end
+printf 'one\r\n\ntwo' >in
+run_in 0 bouncer build -q -o b.bnc -
+printf 'one\r\n' >in && run_in 0 bouncer check b.bnc && same in out
+printf 'one\n' >in && run_in 1 bouncer check b.bnc
+printf '\n' >in && run_in 0 bouncer check b.bnc && same in out
+printf 'two' >in && run_in 0 bouncer check b.bnc && is two
+# Bytes that are no text, and a zero byte inside a line.
+printf 'a\0b\n\xff\xfe\n' >in
+run_in 0 bouncer build -q --force -o b.bnc -
+run_in 0 bouncer check -c b.bnc && is 2
+printf 'a\n' >in && run_in 1 bouncer check b.bnc
+
+# ---- framings and fields
+printf 'x y\0z\n\0' >in
+run_in 0 bouncer build -q --force -0 -o b.bnc
+run_in 0 bouncer check -0 b.bnc && same in out
+printf 'u,v,red,w\n1,2,green\n' >in
+run_in 0 bouncer build -q --force -o b.bnc --field 3 --delimiter ,
+printf 'green\nred\nv\n' >in && run_in 0 bouncer check b.bnc && is $'green\nred'
+printf 'a:red\na:v\n' >in && run_in 0 bouncer check --field 2 --delimiter : b.bnc && is a:red
+printf 'only\n1,2\n' >rows
+refuses "rows:1: there is no field 3: 1 field in \"only\"" bouncer check --field 3 --delimiter , b.bnc rows
+refuses "fields are numbered from 1" bouncer check --field 0 b.bnc rows
+printf '\x03\0\0\0abc\0\0\0\0\x02\0\0\0\n\0' >in
+run_in 0 bouncer build -q --force --length-prefixed -o b.bnc
+run_in 0 bouncer check -c --length-prefixed b.bnc && is 3
+run_in 0 bouncer check --length-prefixed b.bnc && same in out
+printf 'abc\n\n' >in && run_in 0 bouncer check -c b.bnc && is 2
+printf '\x09\0\0\0abc' >cut
+refuses "cut: ends inside record 1" bouncer check --length-prefixed b.bnc cut
+printf '\xff\xff\xff\xffabc' >cut
+refuses "cut: record 1 has a length of 4294967295 bytes" bouncer check --length-prefixed b.bnc cut
+
+# ---- what changes the key is kept in the file, and done by check and add
+printf '00ff\nABCD\n' >in
+run_in 0 bouncer build -q --force --hex -o hex.bnc
+printf 'abcd\nAbCd\n00FF\n00fe\n' >in && run_in 0 bouncer check hex.bnc && is $'abcd\nAbCd\n00FF'
+run_in 0 bouncer check --hex -c hex.bnc && is 3
+printf 'abcd\nxyz0\n' >bad
+refuses 'bad:2: not hexadecimal: "xyz0"' bouncer check hex.bnc bad
+printf 'abc\n' >bad
+refuses "bad:1: not hexadecimal: 3 digits" bouncer add hex.bnc bad
+refuses "its keys are taken decoded from hexadecimal, and --fold-case" bouncer check --fold-case hex.bnc keys
+refuses "its keys are taken as they are, and --hex" bouncer check --hex a.bnc keys
+printf 'Mail@X.org\n' >in
+run_in 0 bouncer build -q --force --fold-case -o fold.bnc
+printf 'mAIL@x.ORG\nother\n' >in && run_in 0 bouncer check fold.bnc && is mAIL@x.ORG
+printf 'NEW\n' >in && run_in 0 bouncer add -q fold.bnc && printf 'new\n' >in && run_in 0 bouncer check -c fold.bnc && is 1
+
+# ---- several filters
+printf 'red\ngreen\n' >in && run_in 0 bouncer build -q -o p.bnc
+printf 'green\nblue\n' >in && run_in 0 bouncer build -q --hash xxh64 -o q.bnc
+printf 'red\ngreen\nblue\nblack\n' >in
+run_in 0 bouncer check -f q.bnc p.bnc && is $'red\ngreen\nblue'
+run_in 0 bouncer check --all -f q.bnc p.bnc && is green
+run_in 0 bouncer check -v -f q.bnc p.bnc && is black
+run_in 0 bouncer check -v --all -f q.bnc p.bnc && is $'red\nblue\nblack'
+run_in 0 bouncer check --tag -f q.bnc p.bnc && is $'p.bnc\tred\np.bnc\tgreen\nq.bnc\tblue'
+
+# ---- gzip and zstd, by their first bytes, several members too
+gzip -c keys >keys.gz && cat keys.gz keys.gz >twice.gz
+run 0 bouncer build -q --force -o z.bnc keys.gz && same z.bnc z.bnc
+run 0 bouncer check -c z.bnc twice.gz && is 40000
+if command -v zstd >/dev/null; then
+    zstd -q -c keys >in
+    run_in 0 bouncer check -c z.bnc - && is 20000
+fi
+head -c 1000 keys.gz >cut.gz
+refuses "cut.gz: the compressed data ends too early" bouncer check -c z.bnc cut.gz
+(head -c 100 keys.gz && printf 'xxxxxxxxxxxx' && tail -c +112 keys.gz) >broken.gz
+refuses "broken.gz: damaged gzip data" bouncer check -c z.bnc broken.gz
+
+# ---- every kind, by a file and by a pipe; the same keys are found
+for kind in bloom blocked_bloom split_block_bloom register_bloom partitioned_bloom counting_bloom scalable ribbon binary_fuse \
+    xor_filter fingerprint_set windowed_bloom; do
+    run 0 bouncer build -q --force --kind "$kind" --fpr 0.001 -o k.bnc keys
+    run 0 bouncer check -c k.bnc keys && is 20000
+    bouncer build -q --force --kind "$kind" --fpr 0.001 -o k2.bnc <keys
+    run 0 bouncer check -c k2.bnc keys && is 20000
+done
+refuses "no kind is called \"blom\"" bouncer build --kind blom -o new.bnc keys
+refuses "two lists" bouncer build --kind cascade -o new.bnc keys
+
+# ---- hashes and secret keys
+for hash in xxh3 xxh64 murmur3 fnv1a; do
+    run 0 bouncer build -q --force --hash $hash -o h.bnc keys
+    run 0 bouncer check -c h.bnc keys && is 20000
+done
+echo 000102030405060708090a0b0c0d0e0f >secret
+echo 000102030405060708090a0b0c0d0e00 >other
+run 0 bouncer build -q --force --key-file secret -o h.bnc keys
+run 0 bouncer check -c --key-file secret h.bnc keys && is 20000
+refuses "h.bnc: " bouncer check -c h.bnc keys
+refuses "h.bnc: " bouncer check -c --key-file other h.bnc keys
+echo 00zz >short
+refuses "short: a key file holds 32 hexadecimal digits" bouncer build --key-file short -o new.bnc keys
+refuses "needs a secret key" bouncer build --hash siphash24 -o new.bnc keys
+refuses "no hash is called \"md5\"" bouncer build --hash md5 -o new.bnc keys
+refuses "Parquet" bouncer build --kind split_block_bloom --hash xxh3 -o new.bnc keys
+
+# ---- sizes, and what does not fit
+run 0 bouncer build -q --force --expect 1K -o o.bnc keys
+holds "warning: o.bnc holds about"
+holds "and was made for 1.00K: its false-positive rate is"
+run 0 bouncer build -q --force --kind scalable --expect 1K -o o.bnc keys
+[[ ! -s err ]] || fail "a filter that grows warned"
+run 0 bouncer check -c o.bnc keys && is 20000
+refuses "--memory allows 1.00 KiB" bouncer build --memory 1KiB -o new.bnc keys
+refuses "are free" bouncer build --expect 1000G -o new.bnc keys
+refuses "--expect must be at least 1" bouncer build --expect 0 -o new.bnc keys
+refuses "is not a rate between 0 and 1" bouncer build --fpr 2 -o new.bnc keys
+refuses "is not a whole number" bouncer build --expect 10Q -o new.bnc keys
+refuses "--output is required" bouncer build keys
+# Hashes of a pipe that memory does not hold go to a file without a name; the filter is the same.
+seq 1 3000000 >many
+bouncer build -q --memory 16MiB -o spooled.bnc <many
+run 0 bouncer build -q -o direct.bnc many
+run 0 bouncer check -c spooled.bnc many && is 3000000
+cmp -s <(tail -c +4097 spooled.bnc | head -c 3000000) <(tail -c +4097 direct.bnc | head -c 3000000) || fail "the words differ"
+rm -f many spooled.bnc direct.bnc
+
+# ---- files that are there, that are not, that cannot be read
+refuses "a.bnc: exists already; --force replaces it" bouncer build -o a.bnc keys
+refuses "none: No such file or directory" bouncer build -o new.bnc none
+refuses "none: No such file or directory" bouncer check a.bnc keys none
+mkdir folder
+refuses "folder: Is a directory" bouncer check a.bnc folder
+refuses "folder: is a folder" bouncer build --force -o folder keys
+refuses "none.bnc" bouncer check none.bnc keys
+refuses "keys" bouncer check keys asked
+head -c 5000 a.bnc >damaged.bnc
+refuses "damaged.bnc" bouncer check damaged.bnc keys
+refuses "no/such/place" bouncer build -q -o no/such/place/x.bnc keys
+[[ ! -e new.bnc ]] || fail "a build that failed left a file"
+
+# ---- add
+cp a.bnc more.bnc
+printf 'apple\npear\n' >in
+run_in 0 bouncer add more.bnc && holds "more.bnc: 2 keys, 2 of them new"
+run_in 0 bouncer check -c more.bnc && is 2
+run 0 bouncer check -c more.bnc keys && is 20000
+run_in 0 bouncer add --json more.bnc && holds '"new": 0' out
+run 0 bouncer build -q --force --kind ribbon -o r.bnc keys
+cp r.bnc before
+refuses "r.bnc: a ribbon cannot add" bouncer add r.bnc keys
+same r.bnc before
+
+# ---- usage
+refuses "(see bouncer --help)" bouncer
+refuses "(see bouncer --help)" bouncer frobnicate
+refuses "(see bouncer check --help)" bouncer check --frobnicate a.bnc
+run 0 bouncer --version && holds "bouncer " out
+run 0 bouncer build --help && holds "--fpr" out
+
+# ---- signals and outputs that fail
+status=0
+seq 1 3000000 | bouncer check -v a.bnc 2>err | head -n 1 >out || status=${PIPESTATUS[1]}
+((status == 141)) || fail "a closed pipe: exit status $status"
+if [[ -w /dev/full ]]; then
+    status=0
+    bouncer check a.bnc keys >/dev/full 2>err || status=$?
+    [[ $status == 2 ]] || fail "a full disk: exit status $status"
+    holds "bouncer check: standard output: No space left on device"
+fi
+mkfifo pipe
+(exec 3<>pipe && printf 'first\nhalf' >&3 && sleep 3) &
+holder=$!
+printf 'first\nhalf\n' | bouncer build -q --force -o s.bnc
+set -m # or the shell starts it with SIGINT ignored
+bouncer check s.bnc pipe >out 2>err &
+checker=$!
+set +m
+for _ in $(seq 100); do [[ -s out ]] && break || sleep 0.05; done
+kill -INT "$checker"
+status=0
+wait "$checker" || status=$?
+kill "$holder" 2>/dev/null || true
+[[ $status == 130 ]] || fail "SIGINT: exit status $status"
+is first
+passed

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# bouncer dedup, with real files and real pipes. Usage: dedup.sh BOUNCER
+source "$(dirname "$0")/lib.sh" "$1"
+
+# Half a million lines, many of them repeated, in an order that is no order; what awk says is the truth.
+awk 'BEGIN { srand(7); for (i = 0; i < 500000; ++i) print "line " int(rand() * 300000) % 123457 * 7 }' >lines
+awk '!seen[$0]++' lines >wanted
+distinct=$(wc -l <wanted)
+
+for way in "" --exact "--filter --fpr 1e-9" "--filter --fpr 1e-9 --expect 1K" "--window 10M --fpr 1e-9"; do
+    # shellcheck disable=SC2086
+    run 0 bouncer dedup $way lines && same out wanted
+    # shellcheck disable=SC2086
+    bouncer dedup $way <lines >out && same out wanted
+    # shellcheck disable=SC2086
+    run 0 bouncer dedup -c $way lines && is "$distinct"
+done
+(head -n 1000 lines && sleep 0.2 && tail -n +1001 lines) | bouncer dedup >out
+same out wanted
+
+# ---- a summary
+run 0 bouncer dedup --stats lines
+holds "500,000 lines, $(printf "%'d" "$distinct" | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') distinct"
+holds "remembered by 64-bit fingerprints"
+holds "expected"
+run 0 bouncer dedup --stats --exact lines && holds "distinct lines lost: none"
+run 0 bouncer dedup --stats --json lines && holds '"duplicates": '$((500000 - distinct)) err
+run 0 bouncer dedup --stats --filter --fpr 1e-5 lines && holds "in the mean by the promised rate"
+run 0 bouncer dedup -c --json lines && holds "\"distinct\": $distinct" out
+
+# ---- keys: the first line of each, whole
+printf 'a,1\nb,1\nc,2\n' >in && run_in 0 bouncer dedup --field 2 --delimiter , && is $'a,1\nc,2'
+printf 'Ab\nAB\nb\n' >in && run_in 0 bouncer dedup --fold-case && is $'Ab\nb'
+printf 'AB\nab\n0a\n' >in && run_in 0 bouncer dedup --hex && is $'AB\n0a'
+printf 'x\0y\0x\0' >in && run_in 0 bouncer dedup -0 && printf 'x\0y\0' >in && same in out
+printf '\n\nlast' >in && run_in 0 bouncer dedup && printf '\nlast\n' >in && same in out
+
+# ---- state: remembered between runs
+head -n 200000 lines >one && tail -n +200001 lines >two
+for way in "" "--filter --fpr 1e-9" "--window 10M --fpr 1e-9"; do
+    rm -f seen.bnc
+    # shellcheck disable=SC2086
+    bouncer dedup $way --state seen.bnc one >got
+    # shellcheck disable=SC2086
+    bouncer dedup $way --state seen.bnc two >>got
+    same got wanted
+    # shellcheck disable=SC2086
+    run 0 bouncer dedup $way --state seen.bnc lines && is ""
+    run 0 bouncer check -c seen.bnc lines && is 500000
+done
+rm -f seen.bnc && bouncer dedup --state seen.bnc one >got
+cp seen.bnc before
+refuses "seen.bnc" bouncer dedup --filter --state seen.bnc two
+refuses "its keys are taken as they are, and these decoded from hexadecimal" bouncer dedup --hex --state seen.bnc two
+refuses "seen.bnc" bouncer dedup --hash xxh64 --state seen.bnc two
+head -c 9000 seen.bnc >cut.bnc
+refuses "cut.bnc" bouncer dedup --state cut.bnc two
+same seen.bnc before
+# Output that fails commits nothing: the lines come again.
+if [[ -w /dev/full ]]; then
+    status=0
+    bouncer dedup --state seen.bnc two >/dev/full 2>err || status=$?
+    [[ $status == 2 ]] || fail "a full disk: exit status $status"
+    same seen.bnc before
+    bouncer dedup --state seen.bnc two >>got
+    same got wanted
+fi
+# Killed at any moment: a run after it may repeat lines, and omits none.
+for round in 1 2 3 4 5; do
+    rm -f state.bnc
+    (bouncer dedup --state state.bnc --commit-every 20ms lines >first 2>/dev/null) &
+    runner=$!
+    sleep "0.0$((round * 2))"
+    pkill -KILL -P "$runner" 2>/dev/null || true
+    wait "$runner" 2>/dev/null || true
+    bouncer dedup --state state.bnc lines >second
+    sort -u first second | cmp -s - <(sort wanted) || fail "lines are missing after a kill"
+    if [[ -s first ]]; then tail -c 1 first | cmp -s - <(echo) || echo "(killed inside a write)"; fi
+done
+# SIGINT: whole lines, committed, 130; the next run goes on where it was.
+mkfifo pipe
+rm -f state.bnc
+(exec 3<>pipe && head -n 1000 lines >&3 && printf 'half a li' >&3 && sleep 3) &
+holder=$!
+set -m # or the shell starts it with SIGINT ignored
+bouncer dedup --state state.bnc pipe >first 2>err &
+runner=$!
+set +m
+for _ in $(seq 100); do [[ $(wc -l <first) == $(head -n 1000 lines | sort -u | wc -l) ]] && break || sleep 0.05; done
+kill -INT "$runner"
+status=0
+wait "$runner" || status=$?
+kill "$holder" 2>/dev/null || true
+[[ $status == 130 ]] || fail "SIGINT: exit status $status"
+head -n 1000 lines | awk '!seen[$0]++' | cmp -s - first || fail "SIGINT: other lines than before it"
+bouncer dedup --state state.bnc lines >>first
+same first wanted
+
+# ---- windows
+printf 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj\na\n' >in
+run_in 0 bouncer dedup --window 100 -c && is 10
+run_in 0 bouncer dedup --window 3 -c && is 11
+yes x | head -n 10000 >in && run_in 0 bouncer dedup --window 100 -c && is 1
+run 0 bouncer dedup --window 24h --expect 1M --fpr 1e-9 lines && same out wanted
+refuses "--window 24h needs --expect" bouncer dedup --window 24h lines
+refuses "neither a span of time such as 24h nor a number of lines" bouncer dedup --window soon lines
+
+# ---- a long line among others, and one beyond the limit
+(echo start && head -c 50000000 /dev/zero | tr '\0' x && echo && echo end && echo start) >long
+run 0 bouncer dedup -c long && is 3
+run 0 bouncer dedup long && [[ $(wc -c <out) == $((50000000 + 11)) ]] || fail "the long line is not whole"
+
+# ---- what contradicts itself
+refuses "three ways: one of them" bouncer dedup --exact --filter lines
+refuses "--fpr belongs to --filter" bouncer dedup --fpr 0.1 lines
+refuses "which no --state file holds" bouncer dedup --exact --state seen.bnc lines
+refuses "none: No such file or directory" bouncer dedup none
+passed

@@ -1,0 +1,183 @@
+// Records out of bytes, however the bytes come.
+#include "keys.h"
+#include "pipeline.h"
+#include "records.h"
+#include "tool_error.h"
+
+#include <bouncer/detail/bits.h>
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bouncer::tool {
+namespace {
+
+class scratch {
+  public:
+    scratch()
+        : path_(std::filesystem::temp_directory_path() / ("records_test." + std::to_string(::getpid()))) {
+        std::filesystem::create_directories(path_);
+    }
+    ~scratch() { std::filesystem::remove_all(path_); }
+    std::string file(const std::string& name, const std::string& bytes) const {
+        const std::string path = path_ / name;
+        std::ofstream(path, std::ios::binary) << bytes;
+        return path;
+    }
+    std::string fifo(const std::string& name) const {
+        const std::string path = path_ / name;
+        EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+        return path;
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+std::vector<std::string> all_of(record_reader& reader, framing how) {
+    std::vector<std::string> out;
+    chunk now(how);
+    while (reader.next(now)) {
+        now.split(how);
+        for (std::size_t i = 0; i < now.records(); ++i) out.emplace_back(now.content(i));
+    }
+    return out;
+}
+
+std::vector<std::string> random_records(std::uint64_t seed, bool zeros) {
+    std::vector<std::string> out;
+    for (int i = 0; i < 3000; ++i) {
+        seed = detail::mix64(seed + 1);
+        // Mostly short, some empty, a few longer than a chunk.
+        const std::size_t length = seed % 1000 == 0 ? 300'000 + seed % 500'000
+                                   : seed % 7 == 0  ? 0
+                                                    : seed % 200;
+        std::string record(length, 'x');
+        for (std::size_t at = 0; at < length; at += 3) {
+            record[at] = static_cast<char>(detail::mix64(seed + at));
+            if (record[at] == '\n' || (zeros && record[at] == '\0')) record[at] = '.';
+        }
+        out.push_back(record);
+    }
+    return out;
+}
+
+std::string framed(const std::vector<std::string>& records, framing how) {
+    std::string out;
+    for (const std::string& record : records) {
+        if (how == framing::length_prefixed)
+            for (unsigned i = 0; i < 4; ++i) out += static_cast<char>(record.size() >> (8 * i));
+        out += record;
+        if (how != framing::length_prefixed) out += how == framing::lines ? '\n' : '\0';
+    }
+    return out;
+}
+
+TEST(command_records, come_from_a_file_whole) {
+    const scratch folder;
+    for (const framing how : {framing::lines, framing::zero_terminated, framing::length_prefixed}) {
+        const auto records = random_records(1, how == framing::zero_terminated);
+        const std::string path = folder.file("all", framed(records, how));
+        record_reader reader({path}, how);
+        EXPECT_EQ(all_of(reader, how), records);
+    }
+}
+
+TEST(command_records, come_from_a_pipe_in_pieces) {
+    const scratch folder;
+    for (const framing how : {framing::lines, framing::length_prefixed}) {
+        const auto records = random_records(2, false);
+        const std::string bytes = framed(records, how);
+        const std::string path = folder.fifo(how == framing::lines ? "a" : "b");
+        std::jthread writer([&] {
+            const int to = ::open(path.c_str(), O_WRONLY);
+            std::uint64_t random = 3;
+            for (std::size_t done = 0; done < bytes.size();) {
+                random = detail::mix64(random);
+                const std::size_t some = std::min<std::size_t>(random % 20'000 + 1, bytes.size() - done);
+                ASSERT_EQ(::write(to, bytes.data() + done, some), static_cast<ssize_t>(some));
+                done += some;
+            }
+            ::close(to);
+        });
+        record_reader reader({path}, how);
+        EXPECT_EQ(all_of(reader, how), records);
+    }
+}
+
+TEST(command_records, of_several_files_end_where_the_files_end) {
+    const scratch folder;
+    record_reader reader({folder.file("a", "one\ntwo"), folder.file("b", ""), folder.file("c", "three\n\n")},
+                         framing::lines);
+    EXPECT_EQ(all_of(reader, framing::lines), (std::vector<std::string>{"one", "two", "three", ""}));
+}
+
+struct collecting_job {
+    std::vector<std::string>& out;
+    std::vector<std::string> mine = {};
+    void work(const chunk& records) {
+        mine.clear();
+        for (std::size_t i = 0; i < records.records(); ++i) {
+            if (records.content(i) == "bad") throw bad_record(i, "is bad");
+            mine.emplace_back(records.content(i));
+        }
+    }
+    void deliver(const chunk&, std::uint64_t) { out.insert(out.end(), mine.begin(), mine.end()); }
+};
+
+TEST(command_pipeline, delivers_in_order_whatever_the_threads) {
+    const scratch folder;
+    const auto records = random_records(4, false);
+    const std::string path = folder.file("all", framed(records, framing::lines));
+    for (const unsigned threads : {1u, 2u, 5u}) {
+        std::vector<std::string> out;
+        record_reader reader({path, path, path}, framing::lines);
+        pipeline<collecting_job> line(reader, framing::lines, [&] { return collecting_job{out}; });
+        line.run(threads);
+        ASSERT_EQ(out.size(), records.size() * 3);
+        for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], records[i % records.size()]) << i;
+        EXPECT_EQ(line.records(), out.size());
+    }
+}
+
+TEST(command_pipeline, an_error_names_file_and_line_and_comes_after_what_is_before_it) {
+    const scratch folder;
+    std::string lines;
+    for (int i = 1; i < 200'000; ++i) lines += "line\n";
+    const std::string first = folder.file("first", "x\n");
+    const std::string second = folder.file("second", lines + "bad\nafter\n");
+    for (const unsigned threads : {1u, 3u}) {
+        std::vector<std::string> out;
+        record_reader reader({first, second}, framing::lines);
+        pipeline<collecting_job> line(reader, framing::lines, [&] { return collecting_job{out}; });
+        try {
+            line.run(threads);
+            FAIL() << "no error";
+        } catch (const tool_error& error) {
+            EXPECT_EQ(error.what(), second + ":200000: is bad");
+        }
+        EXPECT_LE(out.size(), 200'000u);
+        EXPECT_GE(out.size(), 100'000u) << "chunks before the error were not delivered";
+    }
+}
+
+TEST(command_pipeline, a_file_that_cannot_be_opened_ends_it_after_those_before) {
+    const scratch folder;
+    std::vector<std::string> out;
+    record_reader reader({folder.file("first", "x\ny\n"), "/no/such/file"}, framing::lines);
+    pipeline<collecting_job> line(reader, framing::lines, [&] { return collecting_job{out}; });
+    EXPECT_THROW(line.run(2), tool_error);
+    EXPECT_EQ(out, (std::vector<std::string>{"x", "y"}));
+}
+
+} // namespace
+} // namespace bouncer::tool

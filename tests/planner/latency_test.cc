@@ -1,0 +1,89 @@
+// The latency model against requests that are drawn one by one.
+#include <bouncer/planner.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace bouncer::planner {
+namespace {
+
+struct simulated {
+    double late;
+    double mean_ms;
+};
+
+simulated simulate(const latency_budget& budget, double rate, std::uint64_t requests) {
+    std::mt19937_64 random(7);
+    std::uniform_real_distribution<double> share(0, 1);
+    std::uint64_t late = 0;
+    double sum = 0;
+    for (std::uint64_t i = 0; i < requests; ++i) {
+        double ms = budget.hit_ms;
+        if (share(random) < budget.absent) ms = share(random) < rate ? budget.miss_ms : 0;
+        late += ms > budget.slo_ms;
+        sum += ms;
+    }
+    return {static_cast<double>(late) / static_cast<double>(requests), sum / static_cast<double>(requests)};
+}
+
+TEST(planner_latency, the_rate_keeps_the_budget_and_no_more) {
+    constexpr std::uint64_t requests = 2'000'000 / BOUNCER_TEST_SCALE;
+    for (const latency_budget& budget :
+         {latency_budget{5, 0.1, 8, 0.7, 0.01}, latency_budget{5, 0.1, 8, 0.05, 0.001},
+          latency_budget{1, 0.5, 100, 0.99, 0.2}, latency_budget{5, 6, 8, 0.9, 0.15}}) {
+        const auto plan = plan_latency(budget);
+        ASSERT_TRUE(plan);
+        ASSERT_TRUE(plan->rate);
+        const double sigma = std::sqrt(budget.tolerate / static_cast<double>(requests));
+        const auto with = simulate(budget, *plan->rate, requests);
+        EXPECT_NEAR(with.late, budget.tolerate, 5 * sigma);
+        EXPECT_NEAR(with.late, plan->late_with, 5 * sigma);
+        EXPECT_NEAR(with.mean_ms, plan->mean_ms_with,
+                    5 * budget.miss_ms / std::sqrt(static_cast<double>(requests)));
+        const auto without = simulate(budget, 1, requests);
+        EXPECT_NEAR(without.late, plan->late_without, 5 / std::sqrt(static_cast<double>(requests)));
+        // Twice the rate is too much.
+        EXPECT_GT(simulate(budget, 2 * *plan->rate, requests).late, budget.tolerate);
+    }
+    EXPECT_DOUBLE_EQ(*plan_latency({5, 0.1, 8, 0.7, 0.01})->rate, 0.01 / 0.7);
+}
+
+TEST(planner_latency, no_filter_is_needed) {
+    EXPECT_FALSE(plan_latency({10, 0.1, 8, 0.7, 0.01})->rate); // a miss is in time
+    EXPECT_FALSE(plan_latency({5, 0.1, 8, 0.01, 0.02})->rate); // few are absent
+    EXPECT_FALSE(plan_latency({5, 0.1, 8, 0, 0})->rate);
+}
+
+TEST(planner_latency, no_filter_can_help) {
+    const auto slow_hits = plan_latency({5, 6, 8, 0.7, 0.01});
+    ASSERT_FALSE(slow_hits);
+    EXPECT_NE(slow_hits.error().message.find("present keys take 6 ms"), std::string::npos)
+        << slow_hits.error().message;
+    const auto nothing_tolerated = plan_latency({5, 0.1, 8, 0.7, 0});
+    ASSERT_FALSE(nothing_tolerated);
+    EXPECT_NE(nothing_tolerated.error().message.find("no room"), std::string::npos);
+}
+
+TEST(planner_latency, refuses_nonsense) {
+    EXPECT_FALSE(plan_latency({0, 0.1, 8, 0.7, 0.01}));
+    EXPECT_FALSE(plan_latency({-5, 0.1, 8, 0.7, 0.01}));
+    EXPECT_FALSE(plan_latency({5, -1, 8, 0.7, 0.01}));
+    EXPECT_FALSE(plan_latency({5, 0.1, std::nan(""), 0.7, 0.01}));
+    EXPECT_FALSE(plan_latency({5, 0.1, 8, 1.7, 0.01}));
+    EXPECT_FALSE(plan_latency({5, 0.1, 8, 0.7, -0.01}));
+}
+
+TEST(planner_traffic, adds_up) {
+    const auto flow = plan_traffic(20'000, 0.9, 0.01);
+    ASSERT_TRUE(flow);
+    EXPECT_DOUBLE_EQ(flow->avoided_per_s, 17'820);
+    EXPECT_NEAR(flow->wasted_per_s, 180, 1e-9);
+    EXPECT_NEAR(flow->avoided_per_s + flow->remaining_per_s, 20'000, 1e-9);
+    EXPECT_FALSE(plan_traffic(0, 0.9, 0.01));
+    EXPECT_FALSE(plan_traffic(100, 2, 0.01));
+}
+
+} // namespace
+} // namespace bouncer::planner

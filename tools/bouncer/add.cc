@@ -1,0 +1,71 @@
+// bouncer add: more keys into a filter in a file, which is replaced as a whole.
+#include "commands.h"
+#include "filling.h"
+#include "secret.h"
+#include "signals.h"
+#include "stored_filter.h"
+#include "text.h"
+#include "tool_error.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace bouncer::tool {
+
+namespace {
+
+struct add_options {
+    std::string path;
+    input_options input;
+    form_flags form;
+    std::string key_file;
+    bool json = false;
+    bool quiet = false;
+};
+
+int add(const add_options& chosen) {
+    const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
+    stored_filter to = open_stored(chosen.path, access::load, key, chosen.form);
+    if (!to.filter.writable()) throw tool_error(chosen.path + ": " + to.filter.add(0).error().message);
+    record_reader reader(chosen.input.files, chosen.input.frame);
+    const add_function into = [&](std::span<const std::uint64_t> hashes) {
+        return value_or_throw(to.filter.add_batch(hashes));
+    };
+    const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher, "add");
+    stop_if_interrupted(); // nothing was written
+    save_back(to, to.info.keys_added + sum.changed);
+    if (to.filter.kind() != atomic_scalable_bloom::kind_id)
+        warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, chosen.path);
+    if (chosen.json)
+        std::cout << nlohmann::ordered_json{{"file", chosen.path},
+                                            {"keys", sum.records},
+                                            {"new", sum.changed}}
+                         .dump(2)
+                  << '\n';
+    else if (!chosen.quiet)
+        std::cerr << chosen.path << ": " << count_text(sum.records) << " keys, " << count_text(sum.changed)
+                  << " of them new\n";
+    return exit_done;
+}
+
+} // namespace
+
+run_function add_add(CLI::App& command) {
+    auto chosen = std::make_shared<add_options>();
+    command
+        .add_option("FILTER", chosen->path,
+                    "The filter, replaced when all keys are in: bouncer add words.bnc more.txt")
+        ->type_name("FILE.bnc")
+        ->required();
+    command.add_flag("--json", chosen->json, "The counts as JSON");
+    command.add_flag("-q,--quiet", chosen->quiet, "No line about what was added");
+    add_form_flags(command, chosen->form);
+    add_key_file_flag(command, chosen->key_file);
+    add_input_flags(command, chosen->input);
+    return [chosen] { return add(*chosen); };
+}
+
+} // namespace bouncer::tool

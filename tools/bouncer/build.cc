@@ -1,0 +1,280 @@
+// bouncer build: a filter of the keys in files or a pipe.
+#include "commands.h"
+#include "filling.h"
+#include "keys.h"
+#include "numbers.h"
+#include "progress.h"
+#include "secret.h"
+#include "stored_filter.h"
+#include "text.h"
+#include "tool_error.h"
+
+#include "signals.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+
+namespace bouncer::tool {
+
+namespace {
+
+struct build_choice {
+    std::string path;
+    std::optional<double> rate;
+    std::optional<std::uint64_t> expect;
+    std::string kind = "blocked_bloom";
+    std::string prefer = "reads";
+    std::optional<std::uint64_t> memory;
+    std::string label;
+    bool compress = false;
+    bool force = false;
+    bool json = false;
+    bool quiet = false;
+    hash_flags hash;
+    form_flags form;
+    input_options input;
+};
+
+// What must be known of a kind before there is a filter of it.
+struct kind_facts {
+    bool is_static = false;
+    bool grows = false;
+    hash_spec default_hash;
+    result<std::uint64_t> bytes = std::uint64_t{0};
+};
+
+// A filter while only this process knows it: plain words, a third of the work that atomic ones take.
+struct new_filter {
+    add_function add;
+    std::function<any_filter()> view; // valid while this lives
+};
+
+new_filter make_new(const std::string& kind, const goal& wanted, const hash_spec& hash) {
+    new_filter out;
+    for_each_kind<plain_words>([&]<class F>() {
+        if constexpr (incremental<F>) {
+            if (F::kind_name != kind) return;
+            auto made = F::create(wanted, {.hash = hash});
+            if (!made) throw tool_error(made.error().message);
+            const auto filter = std::make_shared<F>(std::move(*made));
+            out.add = [filter](std::span<const std::uint64_t> hashes) { return filter->add_batch(hashes); };
+            out.view = [filter] { return any_filter(filter->view()); };
+        }
+    });
+    return out;
+}
+
+kind_facts facts_of(const std::string& kind, const goal& wanted) {
+    kind_facts out;
+    for_each_kind<atomic_words>([&]<class F>() {
+        if (F::kind_name != kind) return;
+        out.is_static = !incremental<F>;
+        out.grows = F::kind_id == atomic_scalable_bloom::kind_id;
+        out.default_hash = spec_of(typename F::default_hasher{});
+        if constexpr (requires { F::solve(wanted); }) {
+            const auto chosen = F::solve(wanted);
+            if (chosen)
+                out.bytes = F::size_bytes_of(*chosen);
+            else
+                out.bytes = chosen.error();
+        } else {
+            out.bytes = failure{error_code::unsupported,
+                                "a " + kind + " is built from two lists, which only the library does"};
+        }
+    });
+    return out;
+}
+
+enum prefer prefer_of(const std::string& name) {
+    if (name == "reads") return prefer::reads;
+    if (name == "adds") return prefer::adds;
+    if (name == "space") return prefer::space;
+    throw tool_error("--prefer: \"" + name + "\" is none of reads, adds and space");
+}
+
+// Refuses what cannot fit, before anything is read or allocated.
+void check_memory(const build_choice& chosen, const std::string& kind, std::uint64_t bytes,
+                  std::uint64_t keys) {
+    const std::string what = "a " + kind + " for " + short_count_text(static_cast<double>(keys)) +
+                             " keys takes " + bytes_text(bytes);
+    if (chosen.memory && bytes > *chosen.memory)
+        throw tool_error(what + ", and --memory allows " + bytes_text(*chosen.memory));
+    if (const std::uint64_t free = free_memory_bytes(); bytes > free)
+        throw tool_error(what + ", and " + bytes_text(free) + " are free");
+}
+
+any_filter build_static(const build_choice& chosen, const std::string& kind, const goal& wanted,
+                        const any_hasher& hasher, std::uint64_t& records) {
+    record_reader reader(chosen.input.files, chosen.input.frame);
+    progress shown(reader, "build");
+    key_maker keys(chosen.input, chosen.form.form());
+    chunk now(chosen.input.frame);
+    std::vector<std::uint64_t> hashes;
+    std::size_t taken = 0;
+    std::size_t input = 0;
+    std::uint64_t line = 0;
+    const hash_source source = [&](std::span<std::uint64_t> out) -> result<std::size_t> {
+        while (taken == hashes.size()) {
+            if (!reader.next(now)) return std::size_t{0};
+            if (now.input != input) {
+                input = now.input;
+                line = 0;
+            }
+            now.split(chosen.input.frame);
+            try {
+                keys.hash(now, hasher, hashes);
+            } catch (const bad_record& bad) {
+                throw tool_error(reader.name(input) + ":" + std::to_string(line + bad.index + 1) + ": " +
+                                 bad.what());
+            }
+            line += now.records();
+            records += now.records();
+            taken = 0;
+            shown.at(records);
+        }
+        const std::size_t some = std::min(out.size(), hashes.size() - taken);
+        std::copy_n(hashes.begin() + static_cast<std::ptrdiff_t>(taken), some, out.begin());
+        taken += some;
+        return some;
+    };
+    build_options options{.hash = hasher.spec()};
+    if (chosen.memory) options.memory_cap_bytes = *chosen.memory;
+    options.progress = [](const build_progress&) { return !interrupted(); };
+    auto made = any_filter::build(source, wanted, options, kind);
+    stop_if_interrupted();
+    if (!made) throw tool_error(made.error().message);
+    return std::move(*made);
+}
+
+int build(const build_choice& chosen) {
+    const std::string kind = kind_of(chosen.kind);
+    check_output(chosen.path, chosen.force);
+    goal wanted{.keys = chosen.expect.value_or(1), .prefer = prefer_of(chosen.prefer)};
+    wanted.false_positive_rate = chosen.rate.value_or(0.01);
+    if (chosen.expect && *chosen.expect == 0) throw tool_error("--expect must be at least 1");
+    const kind_facts facts = facts_of(kind, wanted);
+    if (!facts.bytes) throw tool_error(facts.bytes.error().message);
+    any_hasher hasher = chosen.hash.hasher();
+    if (chosen.hash.name.empty() && chosen.hash.key_file.empty())
+        hasher = value_or_throw(any_hasher::make(facts.default_hash));
+
+    std::uint64_t records = 0;
+    std::uint64_t added = 0;
+    new_filter fresh; // before the view of it
+    std::optional<any_filter> made;
+    const auto create = [&] {
+        const kind_facts sized = facts_of(kind, wanted);
+        if (!sized.bytes) throw tool_error(sized.bytes.error().message);
+        check_memory(chosen, kind, *sized.bytes, wanted.keys);
+        fresh = make_new(kind, wanted, hasher.spec());
+    };
+    if (facts.is_static) {
+        if (chosen.expect) {
+            const kind_facts sized = facts_of(kind, wanted);
+            if (!sized.bytes) throw tool_error(sized.bytes.error().message);
+            check_memory(chosen, kind, *sized.bytes, wanted.keys);
+        }
+        made.emplace(build_static(chosen, kind, wanted, hasher, records));
+        added = static_cast<std::uint64_t>(made->approximate_size() ? *made->approximate_size() : 0);
+        wanted.keys = added;
+    } else {
+        std::optional<std::uint64_t> keys = chosen.expect;
+        if (!keys && facts.grows) keys = 100'000; // the first layer; the others follow
+        if (!keys) keys = counted_records(chosen.input);
+        if (keys) {
+            wanted.keys = std::max<std::uint64_t>(1, *keys);
+            create();
+            record_reader reader(chosen.input.files, chosen.input.frame);
+            const filled sum = add_records(fresh.add, adding::one_by_one, reader, chosen.input,
+                                           chosen.form.form(), hasher, "build");
+            records = sum.records;
+            added = sum.changed;
+        } else {
+            hash_spool spool(chosen.memory ? *chosen.memory / 2 : free_memory_bytes() / 4);
+            record_reader reader(chosen.input.files, chosen.input.frame);
+            spool_records(spool, reader, chosen.input, chosen.form.form(), hasher);
+            stop_if_interrupted();
+            records = spool.size();
+            wanted.keys = std::max<std::uint64_t>(1, records);
+            create();
+            spool.each([&](std::span<const std::uint64_t> hashes) { added += fresh.add(hashes); });
+        }
+        stop_if_interrupted();
+        made.emplace(fresh.view());
+    }
+    const double promised = *wanted.false_positive_rate;
+    ok_or_throw(save(*made, chosen.path,
+                     {.label = chosen.label,
+                      .keys_designed = wanted.keys,
+                      .keys_added = added,
+                      .fpr_promised = promised,
+                      .compress = chosen.compress,
+                      .keys = chosen.form.form()}));
+    if (!facts.grows) warn_if_overfull(*made, wanted.keys, promised, chosen.path);
+    const std::uint64_t bytes = made->size_bytes();
+    if (chosen.json) {
+        const auto rate = made->expected_fpr();
+        nlohmann::ordered_json report{{"file", chosen.path},     {"kind", kind},
+                                      {"keys", records},         {"distinct", added},
+                                      {"size_bytes", bytes},     {"keys_design", wanted.keys},
+                                      {"fpr_promised", promised}};
+        if (rate) report["fpr_expected"] = *rate;
+        std::cout << report.dump(2) << '\n';
+    } else if (!chosen.quiet) {
+        std::cerr << chosen.path << ": " << kind << " of " << count_text(records) << " keys, "
+                  << bytes_text(bytes);
+        if (records > 0)
+            std::cerr << ", "
+                      << number_text(static_cast<double>(bytes) * 8 /
+                                         static_cast<double>(std::max<std::uint64_t>(added, 1)),
+                                     3)
+                      << " bits per distinct key";
+        std::cerr << '\n';
+    }
+    return exit_done;
+}
+
+} // namespace
+
+run_function add_build(CLI::App& command) {
+    auto chosen = std::make_shared<build_choice>();
+    command.add_option("-o,--output", chosen->path, "The file to write: -o words.bnc")
+        ->type_name("FILE.bnc")
+        ->required();
+    add_rate(command, "--fpr", chosen->rate, "False-positive rate (default 0.01): --fpr 0.1%, --fpr 1in1000");
+    add_count(command, "--expect", chosen->expect,
+              "Distinct keys to make room for; without it they are counted first: --expect 10M");
+    std::string kinds;
+    for (const kind_info& kind : all_kinds) kinds += (kinds.empty() ? "" : ", ") + std::string(kind.name);
+    command
+        .add_option("--kind", chosen->kind,
+                    "Kind of filter (default blocked_bloom): " + kinds + ". --kind ribbon")
+        ->type_name("KIND");
+    command
+        .add_option("--prefer", chosen->prefer,
+                    "reads (default), adds or space, where a kind can choose: --prefer space")
+        ->type_name("WHAT");
+    add_bytes(command, "--memory", chosen->memory,
+              "The most memory for filter and hashes; more hashes go to a temporary file: --memory 2GiB");
+    command.add_option("--label", chosen->label, "Free text kept in the file: --label 'bad urls, 2026-11'")
+        ->type_name("TEXT");
+    command.add_flag("--compress", chosen->compress, "Compress the file: for filters far from full");
+    command.add_flag("--force", chosen->force, "Replace a file that exists");
+    command.add_flag("-q,--quiet", chosen->quiet, "No line about what was built");
+    command.add_flag("--json", chosen->json, "What was built, as JSON on standard output");
+    add_form_flags(command, chosen->form);
+    add_hash_flags(command, chosen->hash);
+    add_input_flags(command, chosen->input);
+    command.footer(
+        "A key is the bytes before the line end: a carriage return counts, and so does the empty line.\n"
+        "--hex and --fold-case are kept in the file, and done by check and add. Example:\n"
+        "  bouncer build -o words.bnc --fpr 0.001 /usr/share/dict/words");
+    return [chosen] { return build(*chosen); };
+}
+
+} // namespace bouncer::tool

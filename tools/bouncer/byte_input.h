@@ -1,0 +1,36 @@
+// The bytes of a file, a pipe or a terminal, decompressed where they begin as gzip or zstd do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace bouncer::tool {
+
+// [exclusive] All of it. Errors are tool_error, and name the file.
+class byte_input {
+  public:
+    // "-" is standard input. `as_is`: no decompression.
+    static byte_input open(const std::string& path, bool as_is = false);
+    byte_input(byte_input&&) noexcept;
+    byte_input& operator=(byte_input&&) noexcept;
+    ~byte_input();
+
+    const std::string& name() const noexcept; // as messages should call it
+    // Up to `most` bytes, at least 1; 0 at the end, or when the command was interrupted. Waits for the first byte only.
+    std::size_t read(char* to, std::size_t most);
+
+    bool seekable() const noexcept;             // a regular file, which can be read twice
+    bool compressed() const noexcept;           // known from the first bytes, which open() has read
+    std::uint64_t size_bytes() const noexcept;  // of a regular file from where it is read, as stored; else 0
+    std::uint64_t taken_bytes() const noexcept; // as stored
+    void rewind();                              // a seekable one that is not compressed, to where it began
+
+  private:
+    struct state;
+    explicit byte_input(std::unique_ptr<state> held) noexcept;
+    std::unique_ptr<state> held_;
+};
+
+} // namespace bouncer::tool

@@ -1,0 +1,180 @@
+#include "filling.h"
+
+#include "pipeline.h"
+#include "progress.h"
+#include "text.h"
+#include "tool_error.h"
+
+#include "filters/spill_file.h"
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+namespace bouncer::tool {
+
+namespace {
+
+struct fill_run {
+    const add_function& add;
+    adding how;
+    const any_hasher& hasher;
+    progress shown;
+    filled sum;
+};
+
+class fill_job {
+  public:
+    fill_job(fill_run& run, const input_options& input, const key_form& form)
+        : run_(run), keys_(input, form) {}
+    void work(const chunk& records) {
+        keys_.hash(records, run_.hasher, hashes_);
+        if (run_.how == adding::by_all) changed_ = run_.add(hashes_);
+    }
+    void deliver(const chunk& records, std::uint64_t) {
+        if (run_.how == adding::one_by_one) changed_ = run_.add(hashes_);
+        run_.sum.records += records.records();
+        run_.sum.changed += changed_;
+        run_.shown.at(run_.sum.records);
+    }
+
+  private:
+    fill_run& run_;
+    key_maker keys_;
+    std::vector<std::uint64_t> hashes_;
+    std::size_t changed_ = 0;
+};
+
+struct spool_run {
+    hash_spool& to;
+    const any_hasher& hasher;
+    progress shown;
+};
+
+class spool_job {
+  public:
+    spool_job(spool_run& run, const input_options& input, const key_form& form)
+        : run_(run), keys_(input, form) {}
+    void work(const chunk& records) { keys_.hash(records, run_.hasher, hashes_); }
+    void deliver(const chunk&, std::uint64_t) {
+        run_.to.append(hashes_);
+        run_.shown.at(run_.to.size());
+    }
+
+  private:
+    spool_run& run_;
+    key_maker keys_;
+    std::vector<std::uint64_t> hashes_;
+};
+
+class count_job {
+  public:
+    explicit count_job(std::uint64_t& sum, framing how) : sum_(sum), how_(how) {}
+    void work(const chunk&) {} // the pipeline has split it
+    void deliver(const chunk& records, std::uint64_t) { sum_ += records.records(); }
+
+  private:
+    std::uint64_t& sum_;
+    framing how_;
+};
+
+} // namespace
+
+filled add_records(const add_function& add, adding how, record_reader& reader, const input_options& input,
+                   const key_form& form, const any_hasher& hasher, const std::string& doing) {
+    fill_run run{add, how, hasher, progress(reader, doing), {}};
+    pipeline<fill_job> line(reader, input.frame, [&] { return fill_job(run, input, form); });
+    line.run(pipeline_threads(reader));
+    return run.sum;
+}
+
+struct hash_spool::state {
+    static constexpr std::size_t block_hashes = std::size_t{1} << 20;
+    std::uint64_t memory_blocks;
+    std::vector<std::vector<std::uint64_t>> kept;
+    std::vector<std::uint64_t> last; // not yet full
+    std::optional<detail::spill_file> file;
+    std::uint64_t in_file = 0; // blocks
+};
+
+hash_spool::hash_spool(std::uint64_t memory_bytes) : held_(std::make_unique<state>()) {
+    held_->memory_blocks = memory_bytes / (state::block_hashes * sizeof(std::uint64_t));
+}
+hash_spool::~hash_spool() = default;
+
+void hash_spool::append(std::span<const std::uint64_t> hashes) {
+    state& s = *held_;
+    while (!hashes.empty()) {
+        if (s.last.capacity() == 0) s.last.reserve(state::block_hashes);
+        const std::size_t some = std::min(hashes.size(), state::block_hashes - s.last.size());
+        s.last.insert(s.last.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(some));
+        hashes = hashes.subspan(some);
+        if (s.last.size() < state::block_hashes) continue;
+        if (s.kept.size() < s.memory_blocks) {
+            s.kept.push_back(std::exchange(s.last, {}));
+        } else {
+            if (!s.file) s.file.emplace(value_or_throw(detail::spill_file::create("")));
+            ok_or_throw(s.file->write(s.in_file * state::block_hashes, s.last));
+            ++s.in_file;
+            s.last.clear();
+        }
+    }
+}
+
+std::uint64_t hash_spool::size() const noexcept {
+    return (held_->kept.size() + held_->in_file) * state::block_hashes + held_->last.size();
+}
+std::size_t hash_spool::blocks() const noexcept {
+    return held_->kept.size() + held_->in_file + (held_->last.empty() ? 0 : 1);
+}
+std::span<const std::uint64_t> hash_spool::block(std::size_t i, std::vector<std::uint64_t>& room) {
+    state& s = *held_;
+    if (i < s.kept.size()) return s.kept[i];
+    i -= s.kept.size();
+    if (i == s.in_file) return s.last;
+    room.resize(state::block_hashes);
+    ok_or_throw(s.file->read(i * state::block_hashes, room));
+    return room;
+}
+
+void spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
+                   const any_hasher& hasher) {
+    spool_run run{to, hasher, progress(reader, "reading")};
+    pipeline<spool_job> line(reader, input.frame, [&] { return spool_job(run, input, form); });
+    line.run(pipeline_threads(reader));
+}
+
+std::optional<std::uint64_t> counted_records(const input_options& input) {
+    if (input.files.empty()) {
+        const byte_input first = byte_input::open("-", true);
+        if (!first.seekable()) return std::nullopt;
+    }
+    for (const std::string& path : input.files) {
+        if (path == "-") return std::nullopt;
+        const byte_input one = byte_input::open(path);
+        if (!one.seekable() || one.compressed()) return std::nullopt;
+    }
+    if (input.files.empty()) return std::nullopt; // standard input has one place to read from
+    std::uint64_t sum = 0;
+    record_reader reader(input.files, input.frame);
+    pipeline<count_job> line(reader, input.frame, [&] { return count_job(sum, input.frame); });
+    line.run(pipeline_threads(reader));
+    stop_if_interrupted();
+    return sum;
+}
+
+void warn_if_overfull(const any_filter& filter, std::uint64_t keys_designed, double fpr_promised,
+                      const std::string& path) {
+    const auto rate = filter.expected_fpr();
+    if (!rate || fpr_promised <= 0 || *rate <= fpr_promised * 1.02) return;
+    const auto keys = filter.approximate_size();
+    if (keys_designed != 0 && keys && *keys < static_cast<double>(keys_designed) * 1.005) return;
+    std::cerr << "warning: " << path << " holds about "
+              << (keys ? short_count_text(*keys) : std::string("more")) << " keys"
+              << (keys_designed ? " and was made for " + short_count_text(static_cast<double>(keys_designed))
+                                : "")
+              << ": its false-positive rate is " << rate_text(*rate) << " now, not "
+              << rate_text(fpr_promised) << "; build it anew with --expect, or with --kind scalable\n";
+}
+
+} // namespace bouncer::tool

@@ -1,0 +1,71 @@
+// Keys of the input into a filter: what build and add share.
+#pragma once
+
+#include "keys.h"
+#include "records.h"
+#include "stored_filter.h"
+
+#include <bouncer/any_filter.h>
+#include <bouncer/any_hasher.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bouncer::tool {
+
+struct filled {
+    std::uint64_t records = 0; // keys of the input, repeated ones too
+    std::uint64_t changed = 0; // adds that changed the filter: about the distinct ones that were new
+};
+
+// Takes the hashes of some keys; returns how many of them changed the filter.
+using add_function = std::function<std::size_t(std::span<const std::uint64_t>)>;
+
+// How a filter takes keys.
+enum class adding : std::uint8_t {
+    by_all,     // from any thread at once: a filter that others could use meanwhile
+    one_by_one, // in turn: what is a third of the work for a filter that nobody else can see
+};
+
+// Adds every key of the input; they are read, cut and hashed on all cores. Throws tool_error; stops when interrupted, and
+// the caller looks.
+filled add_records(const add_function& add, adding how, record_reader& reader, const input_options& input,
+                   const key_form& form, const any_hasher& hasher, const std::string& doing);
+
+// Hashes of an input whose length nobody knows: in memory up to a cap, then in a file without a name. [exclusive]
+class hash_spool {
+  public:
+    explicit hash_spool(std::uint64_t memory_bytes);
+    ~hash_spool();
+    void append(std::span<const std::uint64_t> hashes);
+    std::uint64_t size() const noexcept;
+    // visit(span) over all of them, large spans. Throws tool_error.
+    template <class Visit>
+    void each(Visit visit) {
+        std::vector<std::uint64_t> room;
+        for (std::size_t i = 0; i < blocks(); ++i) visit(block(i, room));
+    }
+
+  private:
+    std::size_t blocks() const noexcept;
+    std::span<const std::uint64_t> block(std::size_t i, std::vector<std::uint64_t>& room);
+
+    struct state;
+    std::unique_ptr<state> held_;
+};
+void spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
+                   const any_hasher& hasher);
+
+// The records of regular, uncompressed files, which are counted first; nothing for other inputs.
+std::optional<std::uint64_t> counted_records(const input_options& input);
+
+// What is wrong with a filter that holds more than it was made for, on stderr; nothing otherwise.
+void warn_if_overfull(const any_filter& filter, std::uint64_t keys_designed, double fpr_promised,
+                      const std::string& path);
+
+} // namespace bouncer::tool

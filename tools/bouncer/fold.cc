@@ -1,0 +1,134 @@
+// bouncer fold: a smaller filter of the same keys, without them.
+#include "commands.h"
+#include "filling.h"
+#include "keyless_filter.h"
+#include "numbers.h"
+#include "stored_filter.h"
+#include "text.h"
+#include "tool_error.h"
+
+#include "format/kinds.h"
+
+#include <bouncer/math.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+
+namespace bouncer::tool {
+
+namespace {
+
+struct fold_options {
+    std::string input;
+    std::string output;
+    std::optional<std::uint64_t> factor;
+    std::optional<double> fit;
+    bool force = false;
+    bool json = false;
+    bool quiet = false;
+};
+
+constexpr std::uint64_t factor_most = std::uint64_t{1} << 20;
+
+// The largest factor that divides, and whose filter is within `rate`. The exact math says which are worth a try; the bits,
+// once folded, say whether it holds: two or three folds in all.
+std::uint64_t best_factor(const keyless_filter& from, const detail::kind_entry& kind, double rate) {
+    const double now = value_or_throw(from.filter.expected_fpr(), from.path);
+    if (now > rate)
+        throw tool_error(from.path + ": its rate is " + rate_text(now) + " already, above --fit " +
+                         rate_text(rate) + ": there is nothing to fold");
+    const double keys = value_or_throw(from.filter.approximate_size(), from.path);
+    std::uint64_t best = 1;
+    std::vector<std::uint64_t> factors;
+    const std::uint64_t most = std::min<std::uint64_t>(factor_most, from.info.payload_bytes / 8);
+    for (std::uint64_t factor = 2; factor <= most; ++factor) {
+        const auto fields = kind.folded(from.info.fields, factor);
+        if (!fields) continue;
+        if (math::fpr(kind.shape(*fields), keys) > rate * 1.1) break; // it only grows
+        factors.push_back(factor);
+    }
+    for (; !factors.empty(); factors.pop_back()) {
+        const auto folded = from.filter.fold(factors.back());
+        if (!folded) throw tool_error(from.path + ": " + folded.error().message);
+        if (value_or_throw(folded->expected_fpr()) <= rate) return factors.back();
+    }
+    return best;
+}
+
+int fold(const fold_options& chosen) {
+    if (chosen.factor.has_value() == chosen.fit.has_value())
+        throw tool_error("give either --factor N or --fit RATE");
+    check_output(chosen.output, chosen.force);
+    const snapshot_info info = value_or_throw(inspect(chosen.input));
+    const detail::kind_entry& kind = *detail::find_kind(info.kind);
+    if (kind.folded == nullptr)
+        throw tool_error(chosen.input + ": a " + std::string(kind.name) + " cannot be folded");
+    const std::uint64_t factor =
+        chosen.factor ? *chosen.factor
+                      : best_factor(open_keyless(chosen.input, access::map), kind, *chosen.fit);
+    if (factor == 1 && chosen.fit)
+        throw tool_error(chosen.input + ": no factor keeps the rate within --fit " + rate_text(*chosen.fit));
+    save_options options{.label = info.label,
+                         .keys_added = info.keys_added,
+                         .fpr_promised = chosen.fit.value_or(info.fpr_promised),
+                         .compress = info.compressed};
+    if (const auto fields = kind.folded(info.fields, factor); fields && options.fpr_promised > 0)
+        options.keys_designed = math::capacity(kind.shape(*fields), options.fpr_promised);
+    const auto folded = fold_file(chosen.input, chosen.output, factor, options);
+    if (!folded) throw tool_error(detail::in_file(folded.error(), chosen.input).message);
+    const keyless_filter made = open_keyless(chosen.output, access::map);
+    const double rate = value_or_throw(made.filter.expected_fpr());
+    warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(chosen.output));
+    if (chosen.json) {
+        nlohmann::ordered_json report{{"file", json_text(chosen.output)},
+                                      {"kind", kind.name},
+                                      {"factor", factor},
+                                      {"size_bytes_before", info.payload_bytes},
+                                      {"size_bytes", folded->payload_bytes},
+                                      {"keys_design", nullptr},
+                                      {"fpr_promised", nullptr},
+                                      {"fpr_expected", rate}};
+        if (options.keys_designed > 0) report["keys_design"] = options.keys_designed;
+        if (options.fpr_promised > 0) report["fpr_promised"] = options.fpr_promised;
+        std::cout << report.dump(2) << '\n';
+    } else if (!chosen.quiet) {
+        std::cerr << line_text(chosen.output) << ": folded by " << factor << ", from "
+                  << bytes_text(info.payload_bytes) << " to " << bytes_text(folded->payload_bytes)
+                  << "; false-positive rate " << rate_text(rate) << " now\n";
+    }
+    return exit_done;
+}
+
+} // namespace
+
+run_function add_fold(CLI::App& command) {
+    auto chosen = std::make_shared<fold_options>();
+    command.add_option("FILTER", chosen->input, "The filter: bouncer fold big.bnc -o small.bnc --fit 1%")
+        ->type_name("FILE.bnc")
+        ->required();
+    command.add_option("-o,--output", chosen->output, "The file to write: -o small.bnc")
+        ->type_name("FILE.bnc")
+        ->required();
+    auto* const factor = add_count(command, "--factor", chosen->factor,
+                                   "So many times smaller; must divide the filter's blocks: --factor 4");
+    add_rate(command, "--fit", chosen->fit,
+             "As small as it gets with a false-positive rate of at most this: --fit 1%, --fit 1in1000")
+        ->excludes(factor);
+    command.add_flag(
+        "--force", chosen->force,
+        "Replace a file that exists, even the filter itself: fold --force a.bnc -o a.bnc --factor 2");
+    command.add_flag("-q,--quiet", chosen->quiet,
+                     "No line about what was made: fold -q a.bnc -o b.bnc --factor 2");
+    command.add_flag("--json", chosen->json, "What was made, as JSON: fold --json a.bnc -o b.bnc --factor 2");
+    command.footer("For a filter with fewer keys than it was made for: the result is as if the same keys had "
+                   "been added\n"
+                   "to a small one. Its design becomes what it can hold at the promised rate. Example:\n"
+                   "  bouncer fold half-empty.bnc -o small.bnc --fit 1%");
+    return [chosen] { return fold(*chosen); };
+}
+
+} // namespace bouncer::tool

@@ -1,0 +1,139 @@
+// bouncer merge: the union of filters in files, as a new file.
+#include "commands.h"
+#include "filling.h"
+#include "keyless_filter.h"
+#include "stored_filter.h"
+#include "text.h"
+#include "tool_error.h"
+
+#include "format/kinds.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+
+#include <iostream>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace bouncer::tool {
+
+namespace {
+
+struct merge_options {
+    std::string output;
+    std::vector<std::string> inputs;
+    bool force = false;
+    bool json = false;
+    bool quiet = false;
+};
+
+// Without those that are one and the same file: its keys would be counted twice.
+std::vector<std::string> different(const std::vector<std::string>& paths) {
+    std::vector<std::string> out;
+    std::set<std::pair<dev_t, ino_t>> seen;
+    for (const std::string& path : paths) {
+        struct stat about {};
+        if (::stat(path.c_str(), &about) == 0 && !seen.emplace(about.st_dev, about.st_ino).second)
+            std::cerr << "warning: " << line_text(path) << " is given twice, and is taken once\n";
+        else
+            out.push_back(path);
+    }
+    return out;
+}
+
+// Kinds whose union is more than an OR of their words: two of them are in memory at a time.
+void merge_loaded(const std::vector<std::string>& paths, const std::string& output, save_options options) {
+    keyless_filter first = open_keyless(paths.front(), access::load);
+    for (std::size_t i = 1; i < paths.size(); ++i) {
+        const keyless_filter next = open_keyless(paths[i], access::map);
+        const std::string both = paths.front() + " and " + paths[i];
+        if (first.info.keys != next.info.keys)
+            throw tool_error(both + " differ in their keys, which are taken " + describe(first.info.keys) +
+                             " and " + describe(next.info.keys));
+        if (const auto rate = first.filter.merge(next.filter); !rate)
+            throw tool_error(both + ": " + rate.error().message);
+    }
+    options.keys = first.info.keys;
+    ok_or_throw(save(first.filter, output, options));
+}
+
+int merge(const merge_options& chosen) {
+    check_output(chosen.output, chosen.force);
+    const std::vector<std::string> paths = different(chosen.inputs);
+    save_options options;
+    bool by_or = true;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        const snapshot_info info = value_or_throw(inspect(paths[i]));
+        options.keys_added += info.keys_added;
+        if (i != 0) continue;
+        options.label = info.label;
+        options.keys_designed = info.keys_designed;
+        options.fpr_promised = info.fpr_promised;
+        options.compress = info.compressed;
+        const detail::kind_entry& kind = *detail::find_kind(info.kind);
+        by_or = kind.union_is_or || kind.is_static; // of static ones merge_files says why not
+    }
+    if (by_or) {
+        if (const auto merged = merge_files(paths, chosen.output, options); !merged)
+            throw tool_error(merged.error().message);
+    } else {
+        merge_loaded(paths, chosen.output, options);
+    }
+    const keyless_filter made = open_keyless(chosen.output, access::map);
+    if (made.filter.kind() != atomic_scalable_bloom::kind_id)
+        warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(chosen.output));
+    const auto keys = made.filter.approximate_size();
+    const auto rate = made.filter.expected_fpr();
+    if (chosen.json) {
+        nlohmann::ordered_json report{{"file", json_text(chosen.output)},
+                                      {"kind", made.filter.kind_name()},
+                                      {"files", paths.size()},
+                                      {"keys_added", options.keys_added},
+                                      {"keys_estimated", nullptr},
+                                      {"fpr_promised", nullptr},
+                                      {"fpr_expected", nullptr},
+                                      {"size_bytes", made.filter.size_bytes()}};
+        if (keys) report["keys_estimated"] = *keys;
+        if (options.fpr_promised > 0) report["fpr_promised"] = options.fpr_promised;
+        if (rate) report["fpr_expected"] = *rate;
+        std::cout << report.dump(2) << '\n';
+    } else if (!chosen.quiet) {
+        std::cerr << line_text(chosen.output) << ": " << made.filter.kind_name() << " of " << paths.size()
+                  << (paths.size() == 1 ? " file, " : " files, ") << bytes_text(made.filter.size_bytes());
+        if (keys) std::cerr << ", about " << short_count_text(*keys) << " keys";
+        if (rate) std::cerr << ", false-positive rate " << rate_text(*rate);
+        std::cerr << '\n';
+    }
+    return exit_done;
+}
+
+} // namespace
+
+run_function add_merge(CLI::App& command) {
+    auto chosen = std::make_shared<merge_options>();
+    command.add_option("-o,--output", chosen->output, "The file to write: -o all.bnc")
+        ->type_name("FILE.bnc")
+        ->required();
+    command
+        .add_option("FILTERS", chosen->inputs,
+                    "Filters of one kind, size and hash: bouncer merge -o all.bnc monday.bnc tuesday.bnc")
+        ->type_name("FILE.bnc")
+        ->required();
+    command.add_flag(
+        "--force", chosen->force,
+        "Replace a file that exists, even one of the filters: merge --force -o a.bnc a.bnc b.bnc");
+    command.add_flag("-q,--quiet", chosen->quiet, "No line about what was made: merge -q -o all.bnc *.bnc");
+    command.add_flag("--json", chosen->json, "What was made, as JSON: merge --json -o all.bnc *.bnc");
+    command.footer("The union is as if all keys had been added to one filter. Label, design and promised "
+                   "rate are those\n"
+                   "of the first. Filters that differ are refused, and the message says in what. Filters of "
+                   "bits are read\n"
+                   "in pieces: 8 MiB of memory, however large they are. Example:\n"
+                   "  bouncer merge -o week.bnc monday.bnc tuesday.bnc wednesday.bnc");
+    return [chosen] { return merge(*chosen); };
+}
+
+} // namespace bouncer::tool

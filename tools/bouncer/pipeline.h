@@ -1,0 +1,147 @@
+// Chunks of records through several threads: read one by one, worked on at the same time, delivered in order.
+#pragma once
+
+#include "keys.h"
+#include "records.h"
+#include "signals.h"
+#include "tool_error.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace bouncer::tool {
+
+// [any-thread] One per core; fewer where the input is small.
+inline unsigned pipeline_threads(const record_reader& reader) {
+    return reader.small() ? 1 : std::max(1u, std::thread::hardware_concurrency());
+}
+
+// Thread safety: run() is called once, and starts its own threads.
+//   1. reader_mutex_ is held while a chunk is read and gets its number: chunks are numbered in the order of the input.
+//   2. deliver() is called by one thread at a time, for chunk n after chunk n - 1. turn_ is the number of the next.
+//   3. An error belongs to its chunk: everything before it is delivered, nothing after it.
+template <class Job>
+class pipeline {
+  public:
+    // Job: a worker's own state, made by make(). job.work(chunk) from any thread, job.deliver(chunk, first record) in order.
+    pipeline(record_reader& reader, framing how, std::function<Job()> make)
+        : reader_(reader), how_(how), make_(std::move(make)) {}
+
+    // Returns at the end of the input, or when the command was interrupted. Throws what a job or the reader threw.
+    void run(unsigned threads) {
+        std::vector<std::jthread> others;
+        for (unsigned i = 1; i < threads; ++i) {
+            try {
+                others.emplace_back([this] { loop(); });
+            } catch (const std::system_error&) {
+                break; // fewer threads do as well
+            }
+        }
+        loop();
+        others.clear();
+        if (failed_) std::rethrow_exception(failed_);
+    }
+
+    std::uint64_t records() const noexcept { return total_; }
+
+  private:
+    void loop() {
+        chunk now(how_);
+        std::exception_ptr error;
+        std::optional<Job> job;
+        for (;;) {
+            std::uint64_t number;
+            {
+                std::lock_guard guard(reader_mutex_);
+                if (ended_) return;
+                try {
+                    if (!job) job.emplace(make_());
+                    if (!reader_.next(now)) ended_ = true;
+                } catch (...) {
+                    error = std::current_exception();
+                    ended_ = true;
+                }
+                if (ended_ && !error) return;
+                number = next_++;
+            }
+            if (!error) {
+                try {
+                    now.split(how_);
+                    job->work(now);
+                } catch (...) {
+                    error = std::current_exception();
+                }
+            }
+            std::unique_lock guard(turn_mutex_);
+            turned_.wait(guard, [&] { return turn_ == number || failed_; });
+            if (failed_) return;
+            guard.unlock();
+            if (!error) {
+                try {
+                    if (now.input != input_) {
+                        input_ = now.input;
+                        records_ = 0;
+                    }
+                    job->deliver(now, records_);
+                    records_ += now.records();
+                    total_ += now.records();
+                } catch (...) {
+                    error = std::current_exception();
+                }
+            }
+            if (error) error = placed(error, now);
+            guard.lock();
+            if (error) failed_ = error;
+            ++turn_;
+            guard.unlock();
+            turned_.notify_all();
+            if (error) {
+                std::lock_guard reading(reader_mutex_);
+                ended_ = true;
+                return;
+            }
+        }
+    }
+
+    // "FILE:LINE: why" for a bad record.
+    std::exception_ptr placed(const std::exception_ptr& error, const chunk& where) {
+        try {
+            std::rethrow_exception(error);
+        } catch (const bad_record& bad) {
+            const std::uint64_t before = where.input == input_ ? records_ : 0;
+            return std::make_exception_ptr(tool_error(reader_.name(where.input) + ":" +
+                                                      std::to_string(before + bad.index + 1) + ": " +
+                                                      bad.what()));
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+
+    record_reader& reader_;
+    framing how_;
+    std::function<Job()> make_;
+
+    std::mutex reader_mutex_;
+    bool ended_ = false;
+    std::uint64_t next_ = 0;
+
+    std::mutex turn_mutex_;
+    std::condition_variable turned_;
+    std::uint64_t turn_ = 0;
+    std::exception_ptr failed_;
+    // Of who delivers.
+    std::size_t input_ = 0;
+    std::uint64_t records_ = 0; // of this input
+    std::uint64_t total_ = 0;
+};
+
+} // namespace bouncer::tool

@@ -1,0 +1,95 @@
+#include "plan_paste.h"
+
+#include "text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace bouncer::tool {
+
+namespace {
+
+// As short as it can be: a rate that was asked is never rounded up, one that was solved from a size never down.
+std::string short_rate(double rate, bool asked) {
+    std::array<char, 64> text;
+    const auto exact = std::to_chars(text.data(), text.data() + text.size(), rate).ptr;
+    if (asked && exact - text.data() <= 8) return {text.data(), exact};
+    const double unit = std::pow(10.0, std::floor(std::log10(rate)) - 3);
+    const double digits = rate / unit;
+    const double near = (asked ? std::floor(digits + 1e-6) : std::ceil(digits - 1e-6)) * unit;
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), near, std::chars_format::general, 4).ptr;
+    return {text.data(), end};
+}
+
+std::string grouped(std::uint64_t count) {
+    std::string out = count_text(count);
+    for (char& c : out)
+        if (c == ',') c = '\'';
+    return out;
+}
+
+std::string rate_of(const plan_report& report) {
+    return short_rate(report.wanted.rate.value_or(report.best().rate), report.wanted.rate.has_value());
+}
+
+std::string goal_text(const plan_report& report) {
+    const auto& best = report.best();
+    std::string out;
+    if (!best.can.fixed) {
+        // A kind that grows starts with the keys of today.
+        const bool starts_small = best.can.grow && report.wanted.keys_today != 0;
+        out = ".keys = " + grouped(starts_small ? report.wanted.keys_today : best.keys) + ", ";
+    }
+    if (report.wanted.rate)
+        out += ".false_positive_rate = " + rate_of(report);
+    else
+        out += ".size_bytes = " + grouped(best.size_bytes);
+    if (report.wanted.prefer == prefer::space) out += ", .prefer = bouncer::prefer::space";
+    if (report.wanted.prefer == prefer::adds) out += ", .prefer = bouncer::prefer::adds";
+    return out;
+}
+
+// "bits 640, k 7" as ".bits = 640, .k = 7"; the form of a block is a name.
+std::string designated(const std::string& parameters) {
+    std::string out;
+    for (std::size_t at = 0; at < parameters.size();) {
+        const std::size_t comma = std::min(parameters.find(", ", at), parameters.size());
+        const std::string one = parameters.substr(at, comma - at);
+        const std::size_t space = one.find(' ');
+        const std::string name = one.substr(0, space);
+        const std::string value = space == one.npos ? "" : one.substr(space + 1);
+        out += (out.empty() ? "." : ", .") + name + " = " + (name == "form" ? "bouncer::block_form::" : "") +
+               value;
+        at = comma + 2;
+    }
+    return out;
+}
+
+} // namespace
+
+std::string paste_command(const plan_report& report) {
+    const auto& best = report.best();
+    std::string out = "bouncer build --kind " + std::string(best.kind) + " --fpr " + rate_of(report);
+    if (!best.can.fixed) {
+        const bool starts_small = best.can.grow && report.wanted.keys_today != 0;
+        out += " --expect " + std::to_string(starts_small ? report.wanted.keys_today : best.keys);
+    }
+    if (report.wanted.prefer == prefer::space) out += " --prefer space";
+    if (report.wanted.prefer == prefer::adds) out += " --prefer adds";
+    return out + " -o keys.bnc keys.txt";
+}
+
+std::string paste_cpp(const plan_report& report) {
+    const auto& best = report.best();
+    const std::string kind(best.kind);
+    if (best.can.fixed)
+        return "auto filter = bouncer::plain_" + kind + "::build(hashes, {" + goal_text(report) + "});";
+    const std::string made = "auto filter = bouncer::keyed<bouncer::atomic_" + kind + ">::create(";
+    if (report.wanted.k)
+        return made + "bouncer::" + kind + "_parameters{" + designated(best.parameters) + "});";
+    return made + "{" + goal_text(report) + "});";
+}
+
+} // namespace bouncer::tool

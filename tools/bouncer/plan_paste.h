@@ -1,0 +1,11 @@
+// What to paste: the command line that builds the planned filter, and the C++ line that creates it.
+#pragma once
+
+#include "plan_report.h"
+
+namespace bouncer::tool {
+
+std::string paste_command(const plan_report& report);
+std::string paste_cpp(const plan_report& report);
+
+} // namespace bouncer::tool

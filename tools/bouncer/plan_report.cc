@@ -1,0 +1,186 @@
+#include "plan_report.h"
+
+#include "plan_growth.h"
+#include "text.h"
+#include "tool_error.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+
+namespace bouncer::tool {
+
+namespace {
+
+using planner::candidate;
+
+enum prefer preference(const std::string& name) {
+    return name == "space" ? prefer::space : name == "adds" ? prefer::adds : prefer::reads;
+}
+
+planner::abilities needs_of(const std::vector<std::string>& names) {
+    planner::abilities out;
+    for (const std::string& name : names) {
+        if (name == "delete") out.remove = true;
+        if (name == "grow") out.grow = true;
+        if (name == "merge") out.merge = true;
+        if (name == "fold") out.fold = true;
+        if (name == "forget") out.forget = true;
+        if (name == "concurrent") out.concurrent = true;
+        if (name == "static") out.fixed = true;
+    }
+    return out;
+}
+
+std::chrono::year_month_day first_day(const std::string& text) {
+    if (!text.empty()) return value_or_throw(parse_day(text), "--today");
+    return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+}
+
+void plan_growth(const plan_flags& flags, plan_report& to) {
+    if (flags.growth.empty() && !flags.years && !flags.headroom) {
+        if (!flags.today.empty()) throw tool_error("--today says nothing without --growth");
+        return;
+    }
+    if (!flags.keys) throw tool_error("--growth, --years and --headroom need --keys, those of today");
+    if (flags.years && flags.growth.empty()) throw tool_error("--years says nothing without --growth");
+    to.today = first_day(flags.today);
+    to.keys_today = *flags.keys;
+    to.expected.headroom = flags.headroom.value_or(1);
+    if (!flags.growth.empty()) {
+        to.expected.per_year = value_or_throw(parse_growth(flags.growth), "--growth");
+        to.expected.years = flags.years.value_or(flags.headroom ? 0 : 1);
+    }
+    to.capacity = value_or_throw(planner::plan_capacity(*flags.keys, to.expected));
+    if (to.capacity->years_until_full)
+        to.full_on = planner::day_after(to.today, *to.capacity->years_until_full);
+}
+
+void plan_budget(const plan_flags& flags, plan_report& to) {
+    if (!flags.slo_ms && !flags.hit_ms && !flags.miss_ms && !flags.tolerate) return;
+    if (!flags.slo_ms || !flags.hit_ms || !flags.miss_ms || !flags.tolerate || !flags.absent)
+        throw tool_error(
+            "a latency budget is --slo-ms, --hit-ms, --miss-ms, --absent and --tolerate, all of them");
+    if (flags.rate)
+        throw tool_error("--fpr and a latency budget contradict each other: the budget gives the rate");
+    to.budget =
+        planner::latency_budget{*flags.slo_ms, *flags.hit_ms, *flags.miss_ms, *flags.absent, *flags.tolerate};
+    to.latency = value_or_throw(planner::plan_latency(*to.budget));
+    to.filter_needed = to.latency->rate.has_value();
+}
+
+void choose(const plan_flags& flags, plan_report& to) {
+    if (flags.kind.empty()) return;
+    for (std::size_t i = 0; i < to.ranked.size(); ++i) {
+        if (to.ranked[i].kind != flags.kind) continue;
+        if (!to.ranked[i].why_not.empty())
+            throw tool_error(flags.kind + " is not suited: " + to.ranked[i].why_not);
+        to.chosen = i;
+    }
+}
+
+// A kind that is named shall be planned, whatever it can or cannot.
+void allow_kind(const std::string& kind, planner::abilities& needs) {
+    if (kind.empty()) return;
+    std::string names;
+    for (const auto& each : planner::all_abilities()) {
+        names += (names.empty() ? "" : ", ") + std::string(each.kind);
+        if (each.kind != kind) continue;
+        needs.fixed = needs.fixed || each.can.fixed;
+        needs.forget = needs.forget || each.can.forget;
+        return;
+    }
+    throw tool_error("there is no kind " + kind + "; there are " + names);
+}
+
+// The least of three: whatever else the machine does makes it slower, never faster.
+double build_cost(const candidate& one, double rate) {
+    double least = 0;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        const auto run =
+            planner::measure(one.kind, {.keys = measured_keys, .false_positive_rate = rate}, 0, 1, seed);
+        if (!run) return 0;
+        least = seed == 1 ? run->build_ns_per_key : std::min(least, run->build_ns_per_key);
+    }
+    return least;
+}
+
+void forecast(const plan_flags& flags, plan_report& to) {
+    const candidate& best = to.best();
+    if (flags.qps) {
+        if (!flags.absent) throw tool_error("--qps needs --absent, the share of requests for absent keys");
+        to.qps = *flags.qps;
+        to.absent = *flags.absent;
+        to.traffic = value_or_throw(planner::plan_traffic(to.qps, to.absent, best.rate));
+    }
+    if (flags.inserted) {
+        to.inserted = flags.inserted;
+        if (*flags.inserted == 0) throw tool_error("--inserted must be at least 1");
+        if (*flags.inserted > std::uint64_t{1} << 50) throw tool_error("--inserted must be at most 2^50");
+        if (best.rate_at) to.inserted_rate = best.rate_at(*flags.inserted);
+    }
+    if (flags.lsm_levels || flags.ratio) {
+        if (!flags.lsm_levels || !flags.ratio)
+            throw tool_error("an LSM tree is --lsm-levels and --ratio, both");
+        const auto levels =
+            std::min<std::uint64_t>(*flags.lsm_levels, std::numeric_limits<std::uint32_t>::max());
+        to.tree = {static_cast<std::uint32_t>(levels), *flags.ratio, best.keys,
+                   flags.memory.value_or(best.size_bytes)};
+        to.lsm = value_or_throw(planner::plan_lsm(to.tree));
+    }
+}
+
+} // namespace
+
+plan_report make_report(const plan_flags& flags) {
+    plan_report out;
+    if (flags.absent && !flags.qps && !flags.slo_ms)
+        throw tool_error("--absent says nothing without --qps or --slo-ms");
+    plan_budget(flags, out);
+    if (!out.filter_needed) return out;
+    plan_growth(flags, out);
+    planner::wishes& wanted = out.wanted;
+    wanted.keys = out.capacity ? out.capacity->keys_design : flags.keys;
+    wanted.rate = out.latency ? out.latency->rate : flags.rate;
+    wanted.size_bytes = flags.memory;
+    wanted.bits_per_key = flags.bits;
+    if (flags.k) wanted.k = static_cast<std::uint32_t>(std::min<std::uint64_t>(*flags.k, 1000));
+    wanted.prefer = preference(flags.prefer);
+    wanted.needs = needs_of(flags.needs);
+    wanted.keys_today = out.capacity ? out.keys_today : 0;
+    allow_kind(flags.kind, wanted.needs);
+    out.ranked = value_or_throw(planner::rank(wanted));
+    choose(flags, out);
+    out.exact = planner::exact_set_for(out.best().keys, out.best().size_bytes);
+    forecast(flags, out);
+    for (const candidate& each : out.ranked)
+        out.build_ns.push_back(
+            flags.measure && each.size_bytes != 0 ? build_cost(each, std::clamp(each.rate, 1e-9, 0.5)) : 0);
+    return out;
+}
+
+std::string abilities_text(const planner::abilities& can) {
+    std::string out;
+    const auto say = [&](bool holds, const char* name) {
+        if (holds) out += (out.empty() ? "" : " ") + std::string(name);
+    };
+    say(can.add, "add");
+    say(can.remove, "delete");
+    say(can.grow, "grow");
+    say(can.merge, "merge");
+    say(can.fold, "fold");
+    say(can.forget, "forget");
+    say(can.concurrent && !can.fixed, "concurrent");
+    say(can.fixed, "static");
+    return out;
+}
+
+std::string date_text(const std::chrono::year_month_day& day) {
+    std::array<char, 40> text;
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", static_cast<int>(day.year()),
+                  static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
+    return text.data();
+}
+
+} // namespace bouncer::tool

@@ -1,0 +1,29 @@
+// A line on a terminal's stderr that says how far the input is read: share, rate, time left. Silent elsewhere.
+#pragma once
+
+#include "records.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace bouncer::tool {
+
+// [exclusive]: in the pipeline, from deliver().
+class progress {
+  public:
+    explicit progress(const record_reader& reader, std::string doing = "");
+    ~progress(); // removes the line
+    void at(std::uint64_t records);
+
+  private:
+    using clock = std::chrono::steady_clock;
+    const record_reader& reader_;
+    std::string doing_;
+    bool shown_;
+    bool drawn_ = false;
+    clock::time_point begin_;
+    clock::time_point last_;
+};
+
+} // namespace bouncer::tool

@@ -1,0 +1,177 @@
+#include "records.h"
+
+#include "signals.h"
+#include "tool_error.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace bouncer::tool {
+
+namespace {
+
+char terminator_of(framing how) noexcept {
+    return how == framing::zero_terminated ? '\0' : '\n';
+}
+
+std::uint32_t length_at(const char* from) noexcept {
+    std::uint32_t out = 0;
+    for (unsigned i = 0; i < 4; ++i) out |= std::uint32_t{static_cast<unsigned char>(from[i])} << (8 * i);
+    return out;
+}
+
+// The places of `end`. 64 bytes make one mask: 2 ns a line of 30 bytes, where memchr takes 6.
+void find_all(std::string_view bytes, char end, std::vector<std::uint32_t>& out) {
+    std::size_t at = 0;
+#if defined(__SSE2__)
+    const __m128i wanted = _mm_set1_epi8(end);
+    for (; at + 64 <= bytes.size(); at += 64) {
+        const auto mask_at = [&](std::size_t offset) {
+            const __m128i block =
+                _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + at + offset));
+            return static_cast<std::uint64_t>(
+                static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(block, wanted))));
+        };
+        std::uint64_t mask = mask_at(0) | mask_at(16) << 16 | mask_at(32) << 32 | mask_at(48) << 48;
+        if (mask == 0) continue;
+        const std::size_t have = out.size();
+        out.resize(have + static_cast<std::size_t>(std::popcount(mask)));
+        for (std::uint32_t* to = out.data() + have; mask != 0; mask &= mask - 1)
+            *to++ = static_cast<std::uint32_t>(at + static_cast<std::size_t>(std::countr_zero(mask)));
+    }
+#endif
+    while (at < bytes.size()) {
+        const void* const found = std::memchr(bytes.data() + at, end, bytes.size() - at);
+        if (found == nullptr) return;
+        const auto place = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data());
+        out.push_back(static_cast<std::uint32_t>(place));
+        at = place + 1;
+    }
+}
+
+} // namespace
+
+void chunk::grow(std::size_t bytes) {
+    if (bytes <= room_) return;
+    auto larger = std::make_unique_for_overwrite<char[]>(bytes);
+    if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
+    bytes_ = std::move(larger);
+    room_ = bytes;
+}
+
+void chunk::split(framing how) {
+    ends_.clear();
+    if (how == framing::length_prefixed) {
+        for (std::size_t at = 0; at < size_;) {
+            at += 4 + length_at(bytes_.get() + at);
+            ends_.push_back(static_cast<std::uint32_t>(at));
+        }
+    } else {
+        ends_.reserve(size_ / 16 + 1);
+        find_all(bytes(), terminator_of(how), ends_);
+    }
+}
+
+record_reader::record_reader(std::vector<std::string> paths, framing how)
+    : paths_(std::move(paths)), how_(how) {
+    if (paths_.empty()) paths_.push_back("-");
+    for (const std::string& path : paths_) names_.push_back(path == "-" ? "standard input" : path);
+    open_next();
+    total_ = 0;
+    for (std::size_t i = 0; i < paths_.size() && total_; ++i) {
+        struct stat about {};
+        if (i == 0)
+            total_ = input_->seekable() ? std::optional(input_->size_bytes()) : std::nullopt;
+        else if (paths_[i] == "-" || ::stat(paths_[i].c_str(), &about) != 0 || !S_ISREG(about.st_mode))
+            total_.reset();
+        else
+            *total_ += static_cast<std::uint64_t>(about.st_size);
+    }
+}
+
+bool record_reader::open_next() {
+    if (input_) done_bytes_ += input_->taken_bytes();
+    input_.reset();
+    if (opened_ == paths_.size()) return false;
+    input_.emplace(byte_input::open(paths_[opened_++]));
+    parsed_ = 0;
+    records_before_ = 0;
+    return true;
+}
+
+std::size_t record_reader::whole_bytes(const chunk& in, std::size_t known) {
+    if (how_ != framing::length_prefixed) {
+        const void* const last = ::memrchr(in.bytes_.get() + known, terminator_of(how_), in.size_ - known);
+        return last == nullptr
+                   ? 0
+                   : static_cast<std::size_t>(static_cast<const char*>(last) - in.bytes_.get()) + 1;
+    }
+    while (in.size_ - parsed_ >= 4) {
+        const std::size_t length = length_at(in.bytes_.get() + parsed_);
+        if (length > record_most)
+            throw tool_error(input_->name() + ": record " + std::to_string(records_before_ + 1) +
+                             " has a length of " + std::to_string(length) + " bytes, and 1 GiB is the most");
+        if (in.size_ - parsed_ - 4 < length) break;
+        parsed_ += 4 + length;
+        ++records_before_;
+    }
+    return parsed_;
+}
+
+bool record_reader::next(chunk& out) {
+    while (input_) {
+        out.input = opened_ - 1;
+        out.size_ = 0;
+        out.ends_.clear();
+        out.grow(chunk_bytes + 1);
+        parsed_ = 0;
+        if (!carry_.empty()) {
+            out.grow(carry_.size() + chunk_bytes);
+            std::memcpy(out.bytes_.get(), carry_.data(), carry_.size());
+            out.size_ = carry_.size();
+            carry_.clear();
+        }
+        // A file fills the chunk; a pipe gives what it has, so that a line is answered when it comes.
+        std::size_t whole = 0;
+        bool ended = false;
+        while (whole == 0 || (input_->seekable() && out.size_ < chunk_bytes)) {
+            if (out.size_ + 1 >= out.room_) out.grow(out.room_ * 2);
+            const std::size_t got = input_->read(out.bytes_.get() + out.size_, out.room_ - 1 - out.size_);
+            if (got == 0) {
+                ended = true;
+                break;
+            }
+            const std::size_t before = out.size_;
+            out.size_ += got;
+            if (const std::size_t found = whole_bytes(out, before); found > 0) whole = found;
+            if (out.size_ - whole > record_most + 4)
+                throw tool_error(input_->name() + ": a line is longer than 1 GiB");
+        }
+        taken_.store(done_bytes_ + input_->taken_bytes(), std::memory_order_relaxed);
+        if (ended && interrupted()) { // what has no end yet is no line
+            out.size_ = whole;
+            input_.reset();
+        } else if (ended) {
+            if (out.size_ > whole) {
+                if (how_ == framing::length_prefixed)
+                    throw tool_error(input_->name() + ": ends inside record " +
+                                     std::to_string(records_before_ + 1));
+                out.bytes_[out.size_++] = terminator_of(how_); // the last line has no end of its own
+            }
+            open_next();
+        } else {
+            carry_.assign(out.bytes_.get() + whole, out.bytes_.get() + out.size_);
+            out.size_ = whole;
+        }
+        if (out.size_ > 0) return true;
+    }
+    return false;
+}
+
+} // namespace bouncer::tool

@@ -1,0 +1,99 @@
+// Records of the input: lines, or what else stands for a key. Read in chunks of whole records, for many threads to work on.
+#pragma once
+
+#include "byte_input.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bouncer::tool {
+
+enum class framing : std::uint8_t {
+    lines,           // what is before '\n'
+    zero_terminated, // what is before '\0'
+    length_prefixed, // 4 bytes little-endian, then as many bytes
+};
+
+inline constexpr std::size_t record_most = std::size_t{1} << 30;
+
+// Whole records, one behind the other, as they stood in the input. A last line without its end gets one.
+class chunk {
+  public:
+    explicit chunk(framing how) noexcept
+        : terminator_(how == framing::length_prefixed ? 0 : 1),
+          prefix_(how == framing::length_prefixed ? 4 : 0) {}
+
+    std::size_t records() const noexcept { return ends_.size(); }
+    // The bytes of record i, and with them what frames it.
+    std::string_view content(std::size_t i) const noexcept {
+        const std::size_t first = begin(i) + prefix_;
+        return {bytes_.get() + first, ends_[i] - first};
+    }
+    // Records [first, last) as they stand, framed.
+    std::string_view framed(std::size_t first, std::size_t last) const noexcept {
+        const std::size_t from = begin(first);
+        return {bytes_.get() + from, begin(last) - from};
+    }
+    std::string_view bytes() const noexcept { return {bytes_.get(), size_}; }
+
+    // [exclusive] Finds the records in the bytes, once. The reader leaves that to who works on the chunk.
+    void split(framing how);
+
+    std::size_t input = 0; // which of the inputs it is from
+
+  private:
+    friend class record_reader;
+    std::size_t begin(std::size_t i) const noexcept { return i == 0 ? 0 : ends_[i - 1] + terminator_; }
+    void grow(std::size_t bytes); // keeps what is there
+
+    std::unique_ptr<char[]> bytes_;
+    std::size_t room_ = 0;
+    std::size_t size_ = 0;
+    std::vector<std::uint32_t> ends_; // where the content of each ends
+    unsigned terminator_;
+    unsigned prefix_;
+};
+
+// [exclusive] Chunk by chunk through all inputs. Errors are tool_error, and name the file.
+class record_reader {
+  public:
+    // No paths: standard input. Opens the first at once, the others in their turn.
+    record_reader(std::vector<std::string> paths, framing how);
+
+    // False at the end of the last input, or when the command was interrupted.
+    bool next(chunk& out);
+
+    const std::string& name(std::size_t input) const { return names_[input]; }
+    // Of all inputs, as stored; nothing if one of them is no regular file.
+    std::optional<std::uint64_t> total_bytes() const noexcept { return total_; }
+    // [any-thread] As stored, for progress.
+    std::uint64_t taken_bytes() const noexcept { return taken_.load(std::memory_order_relaxed); }
+    bool small() const noexcept { return total_ && *total_ < chunk_bytes; }
+
+    static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
+
+  private:
+    bool open_next();
+    // The bytes of whole records at the start of what is in `in`, from byte `known` on.
+    std::size_t whole_bytes(const chunk& in, std::size_t known);
+
+    std::vector<std::string> paths_;
+    std::vector<std::string> names_;
+    framing how_;
+    std::optional<std::uint64_t> total_;
+    std::uint64_t done_bytes_ = 0;
+    std::atomic<std::uint64_t> taken_ = 0;
+    std::optional<byte_input> input_;
+    std::size_t opened_ = 0;
+    std::vector<char> carry_;          // the start of a record whose end is not yet here
+    std::size_t parsed_ = 0;           // of length-prefixed records: where the next one begins
+    std::uint64_t records_before_ = 0; // of this input, length-prefixed: for messages
+};
+
+} // namespace bouncer::tool

@@ -1,0 +1,59 @@
+#include "secret.h"
+
+#include "tool_error.h"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace bouncer::tool {
+
+secret_key read_key_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw tool_error(path + ": " + std::strerror(errno));
+    std::array<char, 64> bytes{};
+    file.read(bytes.data(), bytes.size());
+    std::string text(bytes.data(), static_cast<std::size_t>(file.gcount()));
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    auto key = secret_key::from_hex(text);
+    if (!key) throw tool_error(path + ": a key file holds 32 hexadecimal digits and nothing else");
+    return *key;
+}
+
+std::optional<secret_key> hash_flags::key() const {
+    if (key_file.empty()) return std::nullopt;
+    return read_key_file(key_file);
+}
+
+any_hasher hash_flags::hasher() const {
+    const auto secret = key();
+    const std::string chosen = !name.empty() ? name : secret ? "siphash13" : "xxh3";
+    auto made = any_hasher::make(chosen, 0, secret);
+    if (!made)
+        throw tool_error((secret || chosen.starts_with("siphash") ? "--hash and --key-file: " : "--hash: ") +
+                         made.error().message);
+    return *made;
+}
+
+void add_hash_flags(CLI::App& command, hash_flags& out) {
+    command
+        .add_option(
+            "--hash", out.name,
+            "xxh3 (default), xxh64, murmur3, fnv1a; siphash13 and siphash24 with --key-file: --hash xxh64")
+        ->type_name("NAME");
+    add_key_file_flag(command, out.key_file);
+}
+
+void add_key_file_flag(CLI::App& command, std::string& key_file) {
+    command
+        .add_option(
+            "--key-file", key_file,
+            "Secret key for keys that strangers choose: a file with 32 hex digits; implies siphash13. "
+            "head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \\n' > secret.key")
+        ->type_name("FILE");
+}
+
+} // namespace bouncer::tool

@@ -1,0 +1,98 @@
+#include "seen_table.h"
+
+#include "text.h"
+#include "tool_error.h"
+
+#include <bouncer/detail/bits.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace bouncer::tool {
+
+namespace {
+
+constexpr std::uint64_t first_slots = 512;
+
+} // namespace
+
+seen_table::seen_table() {
+    for (partition& one : partitions_) one = make(first_slots);
+}
+
+seen_table::partition seen_table::make(std::uint64_t slots) {
+    const std::uint64_t bytes = (slots + spare) * sizeof(std::uint64_t);
+    auto memory = region::allocate(bytes);
+    if (!memory)
+        throw tool_error("no memory for a part of the table, " + bytes_text(bytes) + ": " +
+                         memory.error().message + "; --filter needs less");
+    partition out;
+    out.memory = std::move(*memory);
+    out.slots = slots;
+    out.most = slots / 16 * 13;
+    return out;
+}
+
+std::uint64_t seen_table::place(const partition& in, std::uint64_t hash) noexcept {
+    return detail::fast_range(hash << partition_bits, in.slots);
+}
+
+bool seen_table::put(partition& in, std::uint64_t hash) noexcept {
+    std::uint64_t* const table = in.table();
+    const std::uint64_t end = in.slots + spare - 1; // the last stays empty: searches end there
+    for (std::uint64_t at = place(in, hash); at < end; ++at) {
+        if (table[at] != empty) continue;
+        table[at] = hash;
+        ++in.used;
+        return true;
+    }
+    return false;
+}
+
+void seen_table::grow(partition& which) {
+    // Hostile input may crowd the end of a partition: then a larger one again, at most 2^16 times as large in all.
+    for (std::uint64_t slots = which.slots + which.slots / 8 * 3;; slots *= 2) {
+        partition larger = make(slots);
+        bool whole = true;
+        for (std::uint64_t i = 0; i < which.slots + spare && whole; ++i)
+            if (const std::uint64_t hash = which.table()[i]; hash != empty) whole = put(larger, hash);
+        if (!whole) continue;
+        which = std::move(larger);
+        return;
+    }
+}
+
+void seen_table::test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> seen) {
+    constexpr std::size_t ahead = 24;
+    constexpr unsigned shift = 64 - partition_bits;
+    const std::size_t count = hashes.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i + ahead < count) {
+            const std::uint64_t later = hashes[i + ahead];
+            const partition& in = partitions_[later >> shift];
+            __builtin_prefetch(in.table() + place(in, later), 1);
+        }
+        const std::uint64_t hash = hashes[i] == empty ? 1 : hashes[i];
+        partition& in = partitions_[hash >> shift];
+        const std::uint64_t* at = in.table() + place(in, hash);
+        while (*at != hash && *at != empty) ++at;
+        seen[i] = *at == hash;
+        if (seen[i]) continue;
+        if (in.used >= in.most || at == in.table() + in.slots + spare - 1) {
+            grow(in);
+            while (!put(in, hash)) grow(in);
+        } else {
+            *const_cast<std::uint64_t*>(at) = hash;
+            ++in.used;
+        }
+        ++size_;
+    }
+}
+
+std::uint64_t seen_table::size_bytes() const noexcept {
+    std::uint64_t out = 0;
+    for (const partition& one : partitions_) out += one.memory.size_bytes();
+    return out;
+}
+
+} // namespace bouncer::tool

@@ -1,0 +1,54 @@
+#include "signals.h"
+
+#include "tool_error.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace bouncer::tool {
+
+namespace {
+
+volatile std::sig_atomic_t caught = 0;
+int pipe_ends[2] = {-1, -1};
+
+void remember(int which) {
+    const int kept = errno;
+    caught = which;
+    if (::write(pipe_ends[1], "!", 1) < 0) {
+    } // full: it is readable already
+    errno = kept;
+}
+
+} // namespace
+
+void catch_interrupts() {
+    if (::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return; // no descriptors left: signals end us as they always do
+    for (const int which : {SIGINT, SIGTERM}) {
+        struct sigaction old {};
+        ::sigaction(which, nullptr, &old);
+        if (old.sa_handler == SIG_IGN) continue; // nohup, or a shell's background job
+        struct sigaction action {};
+        action.sa_handler = remember;
+        action.sa_flags = static_cast<int>(SA_RESETHAND);
+        ::sigaction(which, &action, nullptr);
+    }
+}
+
+bool interrupted() noexcept {
+    return caught != 0;
+}
+
+int interrupt_descriptor() noexcept {
+    return pipe_ends[0];
+}
+
+void stop_if_interrupted() {
+    if (caught != 0) throw quiet_exit{128 + caught};
+}
+
+} // namespace bouncer::tool

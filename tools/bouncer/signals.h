@@ -1,0 +1,16 @@
+// SIGINT and SIGTERM: the command stops at the end of a block of lines, so that no half line is written and what was
+// written is committed. A second one ends it at once.
+#pragma once
+
+namespace bouncer::tool {
+
+// [exclusive] At the start.
+void catch_interrupts();
+// [any-thread] Whether one has come.
+bool interrupted() noexcept;
+// [any-thread] Readable once one has come: for poll(), in whichever thread.
+int interrupt_descriptor() noexcept;
+// [any-thread] Throws quiet_exit (130; 143 for SIGTERM) if one has come.
+void stop_if_interrupted();
+
+} // namespace bouncer::tool

@@ -1,0 +1,39 @@
+// A filter in a file, with what it takes to ask it about keys.
+#pragma once
+
+#include "keys.h"
+
+#include <bouncer/any_filter.h>
+#include <bouncer/any_hasher.h>
+
+#include <optional>
+#include <string>
+
+namespace bouncer::tool {
+
+struct stored_filter {
+    std::string path;
+    snapshot_info info;
+    any_filter filter;
+    any_hasher hasher;
+    key_form form;
+};
+
+// Throws tool_error, which names the file. A key that the hash does not take is not handed on: one --key-file may serve
+// several filters of which not all are keyed.
+stored_filter open_stored(const std::string& path, access how, const std::optional<secret_key>& key,
+                          const form_flags& asked);
+
+// save() over the file that it came from, with what its header said and these counts.
+void save_back(const stored_filter& from, std::uint64_t keys_added);
+
+// Refuses a path that exists, unless forced; before any work is done.
+void check_output(const std::string& path, bool force);
+
+// Kinds by name, or by a beginning that only one has: "scalable" is scalable_bloom. Throws tool_error.
+std::string kind_of(const std::string& name);
+
+// The most memory that the command may take by itself: what is free now.
+std::uint64_t free_memory_bytes();
+
+} // namespace bouncer::tool

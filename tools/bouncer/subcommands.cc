@@ -1,0 +1,31 @@
+#include "commands.h"
+
+#include <array>
+
+namespace bouncer::tool {
+
+namespace {
+
+constexpr std::array commands{
+    subcommand{"build", "Make a filter of the keys in files or a pipe", add_build},
+    subcommand{"check", "Print the lines that may be present in a filter", add_check},
+    subcommand{"dedup", "Print the first occurrence of each line, in order", add_dedup},
+    subcommand{"add", "Add keys to a filter", add_add},
+    subcommand{"remove", "Remove keys from a counting filter", add_remove},
+    subcommand{"merge", "Make the union of filters", add_merge},
+    subcommand{"fold", "Make a filter smaller without its keys", add_fold},
+    subcommand{"rotate", "Begin the next step of a filter that forgets", add_rotate},
+    subcommand{"info", "Tell what a filter is, holds and promises", add_info},
+    subcommand{"verify", "Check every byte of a filter against its checksums", add_verify},
+    subcommand{"overlap", "Estimate how many keys two filters share", add_overlap},
+    subcommand{"doctor", "Find what is wrong with a filter, and what to do", add_doctor},
+    subcommand{"bench", "Measure a filter on this machine", add_bench},
+};
+
+} // namespace
+
+std::span<const subcommand> all_subcommands() {
+    return commands;
+}
+
+} // namespace bouncer::tool
