@@ -324,7 +324,8 @@ class bit_filter {
     // underfilled filter, without its keys. Refuses (invalid_argument) a factor that does not divide. O(m).
     template <class OtherWords = owned_words>
     result<bit_filter<Layout, OtherWords>> fold(std::uint64_t factor,
-                                                const memory_options& memory = {}) const {
+                                                const memory_options& memory = {}) const
+        requires(detail::foldable_layout<Layout>) {
         auto small = layout_.folded(factor);
         if (!small) return small.error();
         auto out = bit_filter<Layout, OtherWords>::create(*small, {.hash = hash_, .memory = memory});
@@ -470,7 +471,8 @@ class bit_filter {
         return Layout(*parameters_of(fields)).shape();
     }
     static result<std::vector<std::uint64_t>> folded_fields(std::span<const std::uint64_t> fields,
-                                                            std::uint64_t factor) {
+                                                            std::uint64_t factor)
+        requires(detail::foldable_layout<Layout>) {
         auto chosen = Layout(*parameters_of(fields)).folded(factor);
         if (!chosen) return chosen.error();
         return Layout::fields_of(*chosen);
