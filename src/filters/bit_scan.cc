@@ -22,7 +22,8 @@ std::uint64_t ones_in(bit_source bits, std::uint64_t first, std::uint64_t count)
     }
     for (; count >= 64; count -= 64) ones += static_cast<std::uint64_t>(std::popcount(bits.load(word++)));
     if (count != 0)
-        ones += static_cast<std::uint64_t>(std::popcount(bits.load(word) & ((std::uint64_t{1} << count) - 1)));
+        ones +=
+            static_cast<std::uint64_t>(std::popcount(bits.load(word) & ((std::uint64_t{1} << count) - 1)));
     return ones;
 }
 

@@ -103,6 +103,15 @@ template <class F>
 struct is_exact_mergeable_and_fixed
     : std::bool_constant<is_exact_and_mergeable<F>::value && has_fixed_size<F>::value> {};
 
+// A goal's rate is kept by the smallest filter that does. dcso_bloom has the size that another program gives it, by a
+// formula: a little above the rate, or below.
+template <class F>
+struct keeps_its_goal
+    : std::bool_constant<incremental<F> && F::kind_id != basic_dcso_bloom<plain_words>::kind_id> {};
+template <class F>
+struct is_bit_filter_that_keeps_its_goal
+    : std::bool_constant<is_bit_filter<F>::value && keeps_its_goal<F>::value> {};
+
 // Built once from a whole set.
 template <class F>
 struct is_buildable : std::bool_constant<buildable<F>> {};
