@@ -66,6 +66,9 @@ struct is_bit_filter : std::false_type {};
 template <class Layout, class Words>
 struct is_bit_filter<bit_filter<Layout, Words>> : std::true_type {};
 
+template <class F>
+struct is_foldable_bit_filter : std::bool_constant<is_bit_filter<F>::value && foldable<F>> {};
+
 // Adding a key again leaves the state as it is. A kind whose union is no OR says so by adds_are_idempotent.
 template <class F>
 constexpr bool adds_are_idempotent() {
