@@ -44,10 +44,12 @@ result<std::uint64_t> read_size(const header_source& source) {
         if ((*part & std::byte{0x80}) == std::byte{}) break;
     }
     const std::uint64_t bytes = zigzag / 2;
-    if (zigzag % 2 != 0 || bytes == 0 || bytes % 32 != 0 || bytes > split_block_layout::blocks_most * 32)
-        return no_header("numBytes is " +
-                         (zigzag % 2 != 0 ? "-" + std::to_string(bytes + 1) : std::to_string(bytes)) +
-                         ", which must be a multiple of 32, from 32 to 134217728");
+    const bool negative = zigzag % 2 != 0; // -1 - bytes
+    if (negative || bytes == 0 || bytes % 32 != 0 || bytes > split_block_layout::blocks_most * 32) {
+        std::string said = negative ? "numBytes is -" : "numBytes is ";
+        said += std::to_string(negative ? bytes + 1 : bytes);
+        return no_header(said + ", which must be a multiple of 32, from 32 to 134217728");
+    }
     return bytes;
 }
 
