@@ -119,6 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_hasher(xxh64{seed}, key);
     check_hasher(murmur3{static_cast<std::uint32_t>(seed)}, key);
     check_hasher(fnv1a{}, key);
+    check_hasher(fnv1{}, key);
     check_hasher(siphash13{secret}, key);
     check_hasher(siphash24{secret}, key);
     law(hash_key(xxh3{seed}, key) == XXH3_64bits_withSeed(key.data(), key.size(), seed),

@@ -70,6 +70,10 @@ inline void small(input& in, partitioned_bloom_parameters& out) {
     out.slice_bits = 64 * (1 + in.below(8));
     out.k = static_cast<std::uint32_t>(1 + in.below(64));
 }
+inline void small(input& in, dcso_bloom_parameters& out) {
+    out.bits = 1 + in.below(1 << 14);
+    out.k = static_cast<std::uint32_t>(1 + in.below(64));
+}
 inline void small(input& in, counting_bloom_parameters& out) {
     const std::uint64_t width = in.below(5); // the last: bytes, flat
     out.counter_bits = width == 4 ? 8 : 4u << width;
@@ -118,6 +122,10 @@ inline void absurd(input& in, register_bloom_parameters& out) {
 }
 inline void absurd(input& in, partitioned_bloom_parameters& out) {
     out.slice_bits = in.number();
+    out.k = static_cast<std::uint32_t>(in.number());
+}
+inline void absurd(input& in, dcso_bloom_parameters& out) {
+    out.bits = in.number();
     out.k = static_cast<std::uint32_t>(in.number());
 }
 inline void absurd(input& in, counting_bloom_parameters& out) {

@@ -35,7 +35,9 @@ class machine {
         case 3: test_and_add_batch(batch(in)); break;
         case 4: add_all(batch(in), static_cast<unsigned>(in.below(4))); break;
         case 5: merge(batch(in), in); break;
-        case 6: fold(in.number()); break;
+        case 6:
+            if constexpr (foldable<Plain>) fold(in.number());
+            break;
         case 7: clone(batch(in)); break;
         case 8:
             plain_.clear();
@@ -153,7 +155,7 @@ class machine {
         keys_ |= pending_;
     }
 
-    void fold(std::uint64_t factor) {
+    void fold(std::uint64_t factor) requires(foldable<Plain>) {
         auto small = atomic_.fold(factor);
         if (!small) {
             law(small.error().code == error_code::invalid_argument, "a factor that does not divide");

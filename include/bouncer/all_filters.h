@@ -6,6 +6,7 @@
 #include <bouncer/bloom.h>
 #include <bouncer/cascade.h>
 #include <bouncer/counting_bloom.h>
+#include <bouncer/dcso_bloom.h>
 #include <bouncer/fingerprint_set.h>
 #include <bouncer/partitioned_bloom.h>
 #include <bouncer/register_bloom.h>
@@ -36,7 +37,7 @@ using all_filters =
               basic_register_bloom<Words>, basic_partitioned_bloom<Words>, basic_counting_bloom<Words>,
               basic_stable_bloom<Words>, basic_windowed_bloom<Words>, basic_scalable_bloom<Words>,
               basic_xor_filter<Words>, basic_binary_fuse<Words>, basic_ribbon<Words>, basic_cascade<Words>,
-              basic_fingerprint_set<Words>>;
+              basic_fingerprint_set<Words>, basic_dcso_bloom<Words>>;
 
 // [any-thread] visit.template operator()<F>() for every kind F.
 template <class Words, class Visit>

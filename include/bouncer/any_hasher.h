@@ -20,8 +20,8 @@ class any_hasher {
     // hashes take none (invalid_argument). unsupported: prehashed, which has no hasher, and users' own.
     static result<any_hasher> make(const hash_spec& spec,
                                    const std::optional<secret_key>& key = std::nullopt);
-    // [any-thread] By name, as the command and the C API do: xxh3, xxh64, murmur3, fnv1a (seed: 0 for the last);
-    // siphash13, siphash24 with a key.
+    // [any-thread] By name, as the command and the C API do: xxh3, xxh64, murmur3, fnv1a, fnv1 (seed: 0 for the last
+    // two); siphash13, siphash24 with a key.
     static result<any_hasher> make(std::string_view name, std::uint64_t seed,
                                    const std::optional<secret_key>& key = std::nullopt);
 
@@ -33,7 +33,7 @@ class any_hasher {
     hash_spec spec() const noexcept;
 
   private:
-    using built_in = std::variant<xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24>;
+    using built_in = std::variant<xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24, fnv1>;
     explicit any_hasher(const built_in& chosen) noexcept : chosen_(chosen) {}
 
     built_in chosen_;

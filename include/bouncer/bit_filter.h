@@ -323,8 +323,8 @@ class bit_filter {
     // [any-thread] A filter of 1/factor of the size, exactly as if the same keys had been added to it: for an
     // underfilled filter, without its keys. Refuses (invalid_argument) a factor that does not divide. O(m).
     template <class OtherWords = owned_words>
-    result<bit_filter<Layout, OtherWords>> fold(std::uint64_t factor,
-                                                const memory_options& memory = {}) const {
+    result<bit_filter<Layout, OtherWords>> fold(std::uint64_t factor, const memory_options& memory = {}) const
+        requires(detail::foldable_layout<Layout>) {
         auto small = layout_.folded(factor);
         if (!small) return small.error();
         auto out = bit_filter<Layout, OtherWords>::create(*small, {.hash = hash_, .memory = memory});
@@ -469,8 +469,9 @@ class bit_filter {
     static math::geometry shape_of_fields(std::span<const std::uint64_t> fields) {
         return Layout(*parameters_of(fields)).shape();
     }
-    static result<std::vector<std::uint64_t>> folded_fields(std::span<const std::uint64_t> fields,
-                                                            std::uint64_t factor) {
+    static result<std::vector<std::uint64_t>>
+    folded_fields(std::span<const std::uint64_t> fields,
+                  std::uint64_t factor) requires(detail::foldable_layout<Layout>) {
         auto chosen = Layout(*parameters_of(fields)).folded(factor);
         if (!chosen) return chosen.error();
         return Layout::fields_of(*chosen);

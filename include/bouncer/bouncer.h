@@ -73,8 +73,8 @@ typedef struct bouncer_options {
     double false_positive_rate; /* between 0 and 1; 0: not given */
     uint64_t size_bytes;        /* the most it may take; 0: not given */
     uint64_t seed;              /* of the hash; 0 for those that take none */
-    /* xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24, or prehashed (the caller brings 64-bit hashes). NULL: the kind's
-     * own, which is xxh3, and xxh64 for split_block_bloom, which takes no other. */
+    /* xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24, fnv1, or prehashed (the caller brings 64-bit hashes). NULL: the
+     * kind's own, which is xxh3; xxh64 for split_block_bloom and fnv1 for dcso_bloom, which take no other. */
     const char* hash;
     const void* secret_key; /* 16 bytes for siphash13 and siphash24, copied; otherwise NULL */
 } bouncer_options;

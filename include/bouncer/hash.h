@@ -23,7 +23,11 @@ namespace bouncer {
 namespace detail {
 
 template <class Hasher>
-concept builtin_hasher = is_one_of<Hasher, xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24>;
+concept builtin_hasher = is_one_of<Hasher, xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24, fnv1>;
+
+// Handed on as published although it does not avalanche: the bits of files that others wrote depend on it.
+template <class Hasher>
+concept passed_unmixed = is_one_of<Hasher, fnv1>;
 
 // `static constexpr std::uint32_t algorithm`, at least first_user_hash_id.
 template <class Hasher>
@@ -87,7 +91,7 @@ concept hasher_for = (detail::builtin_hasher<Hasher> && hashable_key<Key>) ||
 
 // Whether every input bit reaches every bit of Hasher's result. A hasher says so by `static constexpr bool
 // is_avalanching = true` or by a nested type of that name (`using is_avalanching = void`, as for Boost and
-// ankerl; a std::false_type says no). Without it the result passes mix64, two multiplies, so that even the
+// ankerl; a std::false_type says no). Without it the result passes mix64 (but that of fnv1 does not), two multiplies, so that even the
 // identity of sequential integers keeps the false-positive rate. Declaring it of a hash that does not
 // breaks the rate silently.
 template <class Hasher>
@@ -110,7 +114,7 @@ requires hasher_for<Hasher, Key>
             hash = hasher(bytes);
         }
     }
-    if constexpr (!hash_is_avalanching<Hasher>) hash = detail::mix64(hash);
+    if constexpr (!hash_is_avalanching<Hasher> && !detail::passed_unmixed<Hasher>) hash = detail::mix64(hash);
     return hash;
 }
 

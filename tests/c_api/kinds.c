@@ -145,7 +145,7 @@ static void folds(const char* kind) {
         options.size_bytes = 65536;
     CHECK_OK(bouncer_create(kind, &options, &filter));
     CHECK_OK(bouncer_add(filter, "alice", 5));
-    if (!is_bit_kind(kind)) {
+    if (!can_fold(kind)) {
         CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_fold(filter, 2, &half));
         bouncer_destroy(filter);
         return;
@@ -169,12 +169,13 @@ static void prehashed(const char* kind) {
     uint64_t hash = 0x9e3779b97f4a7c15u;
     bouncer_key key = {"a", 1};
     bouncer_filter* filter;
-    if (strcmp(kind, "split_block_bloom") == 0) { /* whose hash is fixed */
+    if (fixes_its_hash(kind)) {
         bouncer_options options = BOUNCER_OPTIONS_INIT;
         options.keys = 100;
         options.false_positive_rate = 0.01;
         options.hash = "prehashed";
-        CHECK_REFUSED(BOUNCER_MISMATCH, "xxh64", bouncer_create(kind, &options, &filter));
+        CHECK_REFUSED(BOUNCER_MISMATCH, is_dcso(kind) ? "fnv1" : "xxh64",
+                      bouncer_create(kind, &options, &filter));
         return;
     }
     filter = make_filter(kind, "prehashed", NULL);
@@ -252,7 +253,7 @@ int main(void) {
         single_keys(filter);
         single_hashes(filter);
         batches(filter, kind);
-        stats(filter, kind, parquet ? "xxh64, seed 0" : "xxh3, seed 0");
+        stats(filter, kind, parquet ? "xxh64, seed 0" : is_dcso(kind) ? "fnv1" : "xxh3, seed 0");
         bouncer_destroy(filter);
         merges(kind);
         folds(kind);

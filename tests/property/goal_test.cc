@@ -8,7 +8,7 @@ namespace {
 template <class F>
 class goal_test : public ::testing::Test {};
 
-TYPED_TEST_SUITE(goal_test, plain_kinds_that<is_incremental>, kind_names);
+TYPED_TEST_SUITE(goal_test, plain_kinds_that<keeps_its_goal>, kind_names);
 
 TYPED_TEST(goal_test, a_goal_that_can_be_served_is_kept) {
     EXPECT_TRUE(rc::check(std::string(TypeParam::kind_name) + " keeps its goal", [] {
@@ -32,7 +32,7 @@ TYPED_TEST(goal_test, a_goal_that_can_be_served_is_kept) {
 
 template <class F>
 class bit_goal_test : public ::testing::Test {};
-TYPED_TEST_SUITE(bit_goal_test, plain_kinds_that<is_bit_filter>, kind_names);
+TYPED_TEST_SUITE(bit_goal_test, plain_kinds_that<is_bit_filter_that_keeps_its_goal>, kind_names);
 
 // The largest block of any kind is 128 bytes, so that much is always enough: for few keys too, where the best k of a
 // layout without a size would not fit.

@@ -98,7 +98,7 @@ class model {
             break;
         case action::merge_other: merge_other(hashes); return;
         case action::fold:
-            if constexpr (is_bit_filter<Plain>::value) fold(next.number);
+            if constexpr (is_foldable_bit_filter<Plain>::value) fold(next.number);
             return;
         case action::clear:
             plain_.clear();

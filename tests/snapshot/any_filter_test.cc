@@ -98,7 +98,7 @@ TYPED_TEST(any_filter_of, is_created_by_name_and_answers_as_its_kind) {
             fails_with(any.rotate_to(1), error_code::unsupported, TypeParam::kind_name, "windowed_bloom"));
     }
 
-    if constexpr (is_bit_filter<TypeParam>::value) {
+    if constexpr (is_foldable_bit_filter<TypeParam>::value) {
         const auto folded = any.fold(2).value();
         EXPECT_EQ(folded.size_bytes() * 2, any.size_bytes());
         EXPECT_EQ(folded.fill_ratio().value(), typed.fold(2).value().fill_ratio());
@@ -217,7 +217,7 @@ TYPED_TEST(mapped_any_filter_of, can_be_asked_but_not_changed) {
         EXPECT_TRUE(target.merge(any).has_value());
         EXPECT_EQ(target.fill_ratio().value(), source.fill_ratio().value());
     }
-    if constexpr (is_bit_filter<TypeParam>::value) {
+    if constexpr (is_foldable_bit_filter<TypeParam>::value) {
         auto folded = any.fold(2).value();
         EXPECT_TRUE(folded.writable());
         EXPECT_TRUE(folded.add(fresh).has_value());

@@ -47,6 +47,7 @@ TEST(any_hasher_of, every_name_equals_the_typed_one) {
     expect_alike(any_hasher::make("xxh64", ~std::uint64_t{0}).value(), xxh64{~std::uint64_t{0}});
     expect_alike(any_hasher::make("murmur3", 99).value(), murmur3{99});
     expect_alike(any_hasher::make("fnv1a", 0).value(), fnv1a{});
+    expect_alike(any_hasher::make("fnv1", 0).value(), fnv1{});
     expect_alike(any_hasher::make("siphash13", 0, key).value(), siphash13(key));
     expect_alike(any_hasher::make("siphash24", 0, key).value(), siphash24(key));
 }
@@ -57,6 +58,7 @@ TEST(any_hasher_of, every_spec_equals_the_typed_one) {
     expect_alike(any_hasher::make(spec_of(xxh64{8})).value(), xxh64{8});
     expect_alike(any_hasher::make(spec_of(murmur3{9})).value(), murmur3{9});
     expect_alike(any_hasher::make(spec_of(fnv1a{})).value(), fnv1a{});
+    expect_alike(any_hasher::make(spec_of(fnv1{})).value(), fnv1{});
     expect_alike(any_hasher::make(spec_of(siphash13(key)), key).value(), siphash13(key));
     expect_alike(any_hasher::make(spec_of(siphash24(key)), key).value(), siphash24(key));
 }
@@ -69,6 +71,7 @@ TEST(any_hasher_of, refusals) {
     EXPECT_TRUE(fails_with(any_hasher::make("siphash13", 0), invalid_argument, "siphash13", "key"));
     EXPECT_TRUE(fails_with(any_hasher::make("siphash13", 1, key), invalid_argument, "seed"));
     EXPECT_TRUE(fails_with(any_hasher::make("fnv1a", 1), invalid_argument, "seed"));
+    EXPECT_TRUE(fails_with(any_hasher::make("fnv1", 1), invalid_argument, "seed"));
     EXPECT_TRUE(fails_with(any_hasher::make("xxh3", 0, key), invalid_argument, "xxh3", "key"));
     EXPECT_TRUE(fails_with(any_hasher::make("murmur3", std::uint64_t{1} << 32), invalid_argument, "32"));
     EXPECT_TRUE(fails_with(any_hasher::make(spec_of(siphash13(key)), other), wrong_key, "fingerprint"));

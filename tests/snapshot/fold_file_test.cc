@@ -31,7 +31,7 @@ class fold_file_of : public ::testing::Test {
     std::string in_ = folder_ / "in";
     std::string out_ = folder_ / "out";
 };
-TYPED_TEST_SUITE(fold_file_of, plain_kinds_that<is_bit_filter>, kind_names);
+TYPED_TEST_SUITE(fold_file_of, plain_kinds_that<is_foldable_bit_filter>, kind_names);
 
 // Input and output of one chunk and of several; borders of blocks, slices and chunks that fall together and that do not.
 TYPED_TEST(fold_file_of, equals_the_fold_in_memory) {

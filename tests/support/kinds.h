@@ -66,6 +66,9 @@ struct is_bit_filter : std::false_type {};
 template <class Layout, class Words>
 struct is_bit_filter<bit_filter<Layout, Words>> : std::true_type {};
 
+template <class F>
+struct is_foldable_bit_filter : std::bool_constant<is_bit_filter<F>::value && foldable<F>> {};
+
 // Adding a key again leaves the state as it is. A kind whose union is no OR says so by adds_are_idempotent.
 template <class F>
 constexpr bool adds_are_idempotent() {
@@ -102,6 +105,15 @@ struct has_fixed_size
 template <class F>
 struct is_exact_mergeable_and_fixed
     : std::bool_constant<is_exact_and_mergeable<F>::value && has_fixed_size<F>::value> {};
+
+// A goal's rate is kept by the smallest filter that does. dcso_bloom has the size that another program gives it, by a
+// formula: a little above the rate, or below.
+template <class F>
+struct keeps_its_goal
+    : std::bool_constant<incremental<F> && F::kind_id != basic_dcso_bloom<plain_words>::kind_id> {};
+template <class F>
+struct is_bit_filter_that_keeps_its_goal
+    : std::bool_constant<is_bit_filter<F>::value && keeps_its_goal<F>::value> {};
 
 // Built once from a whole set.
 template <class F>

@@ -87,6 +87,7 @@ void with_every_hasher(Check check) {
     check(murmur3{});
     check(murmur3{7});
     check(fnv1a{});
+    check(fnv1{});
     check(siphash13(key_of(1)));
     check(siphash24(key_of(1)));
 }
@@ -175,6 +176,7 @@ TEST(hash, spec_names_the_hash) {
     EXPECT_EQ(spec_of(fnv1a{}), (hash_spec{4, 0}));
     EXPECT_EQ(spec_of(siphash13(key_of(1))), (hash_spec{5, key_of(1).fingerprint()}));
     EXPECT_EQ(spec_of(siphash24(key_of(1))), (hash_spec{6, key_of(1).fingerprint()}));
+    EXPECT_EQ(spec_of(fnv1{}), (hash_spec{7, 0}));
 
     EXPECT_EQ(to_string(hash_spec{}), "prehashed");
     EXPECT_EQ(to_string(hash_spec{1, 0}), "xxh3, seed 0");
@@ -183,7 +185,8 @@ TEST(hash, spec_names_the_hash) {
     EXPECT_EQ(to_string(hash_spec{4, 0}), "fnv1a");
     EXPECT_EQ(to_string(hash_spec{5, 0xab}), "siphash13, key fingerprint 0x00000000000000ab");
     EXPECT_EQ(to_string(hash_spec{6, 0xfedcba9876543210u}), "siphash24, key fingerprint 0xfedcba9876543210");
-    EXPECT_EQ(to_string(hash_spec{7, 9}), "unknown hash 7, seed 9");
+    EXPECT_EQ(to_string(hash_spec{7, 0}), "fnv1");
+    EXPECT_EQ(to_string(hash_spec{8, 9}), "unknown hash 8, seed 9");
     EXPECT_EQ(to_string(hash_spec{0x80000001u, 0xab}),
               "user hasher 0x80000001, seed or fingerprint 0x00000000000000ab");
 }
@@ -301,6 +304,8 @@ TEST(hash, user_hasher_passes_the_mixer_unless_it_avalanches) {
         EXPECT_EQ(hash_key(identity_by_true_type{}, key), key);
     }
     EXPECT_EQ(hash_key(fnv1a{}, "foobar"), detail::mix64(0x85944171f73967e8u));
+    EXPECT_EQ(hash_key(fnv1{}, "foobar"), 0x340d8765a4dda9c2u)
+        << "as published: files of others depend on it";
     EXPECT_EQ(hash_key(xxh3{}, "foobar"), xxh3{}(std::as_bytes(std::span("foobar", 6))));
 }
 

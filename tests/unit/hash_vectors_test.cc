@@ -150,6 +150,12 @@ TEST(hash_vectors, fnv1a) {
     EXPECT_EQ(fnv1a{}(bytes_of("foobar")), 0x85944171f73967e8u);
 }
 
+TEST(hash_vectors, fnv1) {
+    EXPECT_EQ(fnv1{}(bytes_of("")), 0xcbf29ce484222325u);
+    EXPECT_EQ(fnv1{}(bytes_of("a")), 0xaf63bd4c8601b7beu);
+    EXPECT_EQ(fnv1{}(bytes_of("foobar")), 0x340d8765a4dda9c2u);
+}
+
 // Below, entry n is the hash of the bytes 0, 1, ..., n-1 under the key 00 01 ... 0f.
 
 // SipHash-1-3: made with Rust 1.95's core::hash::SipHasher13, and equal to the table in the Rust library's own test

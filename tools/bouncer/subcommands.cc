@@ -7,6 +7,7 @@ namespace bouncer::tool {
 namespace {
 
 constexpr std::array commands{
+    subcommand{"plan", "Choose a filter: sizes, rates, growth, latency, LSM levels", add_plan},
     subcommand{"build", "Make a filter of the keys in files or a pipe", add_build},
     subcommand{"check", "Print the lines that may be present in a filter", add_check},
     subcommand{"dedup", "Print the first occurrence of each line, in order", add_dedup},
@@ -19,6 +20,8 @@ constexpr std::array commands{
     subcommand{"verify", "Check every byte of a filter against its checksums", add_verify},
     subcommand{"overlap", "Estimate how many keys two filters share", add_overlap},
     subcommand{"doctor", "Find what is wrong with a filter, and what to do", add_doctor},
+    subcommand{"import", "Make a filter of a file of another program", add_import},
+    subcommand{"export", "Write a filter as another program's file", add_export},
     subcommand{"bench", "Measure a filter on this machine", add_bench},
 };
 

@@ -88,6 +88,23 @@ struct fnv1a {
     }
 };
 
+// FNV-1, 64 bits (multiply, then xor: FNV-1a does the two the other way round): for interchange only. dcso_bloom takes
+// its bits from the published value, so hash_key passes it on as it is, weak as it is: a key's last byte reaches the
+// low eight bits alone. In any other kind that spoils the rate; take fnv1a or better.
+struct fnv1 {
+    static constexpr std::uint32_t algorithm = static_cast<std::uint32_t>(hash_algorithm::fnv1);
+    static constexpr bool is_avalanching = false;
+
+    // [immutable]
+    hash_spec spec() const noexcept { return {algorithm, 0}; }
+    // [immutable]
+    constexpr std::uint64_t operator()(std::span<const std::byte> key) const noexcept {
+        std::uint64_t x = 0xcbf29ce484222325u;
+        for (const std::byte b : key) x = (x * 0x100000001b3u) ^ std::to_integer<std::uint64_t>(b);
+        return x;
+    }
+};
+
 // SipHash-1-3 under a secret key: the choice for keys that strangers pick. There is no default key.
 class siphash13 {
   public:

@@ -20,6 +20,7 @@ enum class hash_algorithm : std::uint32_t {
     fnv1a = 4,
     siphash13 = 5,
     siphash24 = 6,
+    fnv1 = 7,
 };
 
 // A user's own hasher declares an id from here on; below it, ids belong to the library.

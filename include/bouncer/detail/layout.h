@@ -24,6 +24,8 @@ result<void> check_goal(const goal& wanted);
 //               false; returns whether it never did.
 //   every_line  calls visit(word index) for every cache line that a query may read, to prefetch it.
 //   block_index one-block layouts: the number of the block of a hash.
+// Optional:
+//   folded(factor)  the parameters of 1/factor of the size; a layout without it cannot be folded.
 // Optional, for words that are plain memory:
 //   kernel()      the SIMD kernel for query batches, or null;
 //   add_kernel()  the one for batches of adds to words that nobody else writes, or null;
@@ -33,7 +35,7 @@ result<void> check_goal(const goal& wanted);
 //   set_shared<Words>(words, hash)  one add to words that others write too, where has_sectors() says so.
 template <class L>
 concept bit_layout = requires(const L& layout, const typename L::parameters& chosen, const goal& wanted,
-                              const hash_spec& spec, std::uint64_t factor) {
+                              const hash_spec& spec) {
     typename L::default_hasher; // what keyed<> uses unless told otherwise
     { L::kind_id } -> std::convertible_to<std::uint16_t>;
     { L::layout_version } -> std::convertible_to<std::uint16_t>; // bumped when a bit moves
@@ -53,6 +55,10 @@ concept bit_layout = requires(const L& layout, const typename L::parameters& cho
     { layout.word_count() } -> std::same_as<std::uint64_t>;
     { layout.block_count() } -> std::same_as<std::uint64_t>;
     { layout.shape() } -> std::same_as<math::geometry>;
+};
+
+template <class L>
+concept foldable_layout = bit_layout<L> && requires(const L& layout, std::uint64_t factor) {
     { layout.folded(factor) } -> std::same_as<result<typename L::parameters>>;
 };
 

@@ -1,0 +1,110 @@
+// bouncer import: a filter that another program wrote becomes one of ours.
+#include "byte_input.h"
+#include "commands.h"
+#include "signals.h"
+#include "stored_filter.h"
+#include "text.h"
+#include "tool_error.h"
+
+#include <bouncer/interchange.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace bouncer::tool {
+
+namespace {
+
+struct import_flags {
+    std::string format;
+    std::string input;
+    std::string output;
+    bool force = false;
+    bool drop_metadata = false;
+    bool json = false;
+};
+
+// Compressed files are read twice, because what ends them comes to stand at the front of ours.
+result<snapshot_info> import_compressed(foreign_format format, const import_flags& flags,
+                                        const import_options& options) {
+    const auto open = [&]() -> result<byte_source> {
+        auto input = std::make_shared<byte_input>(byte_input::open(flags.input));
+        return byte_source([input](std::span<std::byte> into) -> result<std::size_t> {
+            const std::size_t got = input->read(reinterpret_cast<char*>(into.data()), into.size());
+            stop_if_interrupted();
+            return got;
+        });
+    };
+    auto done = import_bytes(format, open, flags.output, options);
+    if (!done && done.error().message.find(flags.output) == std::string::npos)
+        return failure{done.error().code, flags.input + ": " + done.error().message};
+    return done;
+}
+
+int run_import(const import_flags& flags) {
+    const foreign_format format = value_or_throw(foreign_format_of(flags.format), "--format");
+    check_output(flags.output, flags.force);
+    const import_options options{.drop_metadata = flags.drop_metadata};
+    if (flags.input == "-")
+        throw tool_error("standard input cannot be read twice, as an import needs; name a file");
+    const bool packed = byte_input::open(flags.input).compressed();
+    const snapshot_info info =
+        value_or_throw(packed ? import_compressed(format, flags, options)
+                              : import_file(format, flags.input, flags.output, options));
+    if (flags.json) {
+        nlohmann::json out{{"kind", kind_of(format)},
+                           {"format", name_of(format)},
+                           {"output", flags.output},
+                           {"size_bytes", info.payload_bytes},
+                           {"label_bytes", info.label.size()},
+                           {"keys_design", nullptr},
+                           {"keys_added", nullptr},
+                           {"fpr_promised", nullptr}};
+        if (info.keys_designed != 0) out["keys_design"] = info.keys_designed;
+        if (info.keys_designed != 0) out["keys_added"] = info.keys_added; // told together
+        if (info.fpr_promised != 0) out["fpr_promised"] = info.fpr_promised;
+        std::cout << out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+        return exit_done;
+    }
+    std::cout << flags.output << ": " << kind_of(format) << ", " << bytes_text(info.payload_bytes);
+    if (info.keys_designed != 0)
+        std::cout << ", " << count_text(info.keys_added) << " keys of " << count_text(info.keys_designed)
+                  << " at " << rate_text(info.fpr_promised);
+    if (!info.label.empty()) std::cout << ", " << info.label.size() << " bytes of metadata as its label";
+    std::cout << '\n';
+    return exit_done;
+}
+
+} // namespace
+
+run_function add_import(CLI::App& command) {
+    const auto flags = std::make_shared<import_flags>();
+    command
+        .add_option("--format", flags->format,
+                    "What wrote it: dcso (the program `bloom`, kind dcso_bloom) or parquet-sbbf (a Bloom "
+                    "filter as it\n"
+                    "stands in a Parquet file, kind split_block_bloom). Example: --format dcso")
+        ->required();
+    command
+        .add_option("INPUT", flags->input, "The file, plain, gzip or zstd. Example: hashlookup-full.bloom")
+        ->required();
+    command.add_option("-o,--output", flags->output, "The new file. Example: -o hashlookup.bnc")->required();
+    command.add_flag("--force", flags->force,
+                     "Replace the output if it exists. Example: --force -o known.bnc");
+    command.add_flag("--drop-metadata", flags->drop_metadata,
+                     "Leave out free bytes of a dcso file that exceed the 1024 of a label, instead of "
+                     "refusing it. Example: "
+                     "--format dcso --drop-metadata");
+    command.add_flag("--json", flags->json,
+                     "The report as JSON. Example: bouncer import --json ... | jq .keys_added");
+    command.footer("Example: bouncer import --format dcso known.bloom -o known.bnc && bouncer check "
+                   "known.bnc hashes.txt");
+    return [flags] { return run_import(*flags); };
+}
+
+} // namespace bouncer::tool
