@@ -48,7 +48,7 @@ result<snapshot_info> import_bytes(foreign_format format, const source_opener& o
                                    const std::string& output, const import_options& options = {});
 
 // [any-thread] The filter in a snapshot as a file of the other program. Returns what the snapshot says of itself.
-// mismatch: it holds another kind. What a DCSO file must say and the snapshot does not is worked out: n as the keys at
+// mismatch: it holds another kind; unsupported: its keys have a form. What a DCSO file must say and the snapshot does not is worked out: n as the keys at
 // which half the bits are set, p as the exact rate at n, N from the bits, which takes one more read.
 result<snapshot_info> export_file(foreign_format format, const std::string& input, const std::string& output,
                                   bool durable = true);

@@ -32,6 +32,7 @@ struct abilities {
     bool concurrent = false; // its atomic form takes adds and queries from any thread
     bool fixed = false;      // static: built once from the whole set
     bool exact = false;      // never wrong over a closed universe
+    bool foreign = false;    // a format of others, which fixes the hash: for interchange
 };
 
 struct kind_abilities {

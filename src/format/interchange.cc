@@ -237,6 +237,10 @@ result<snapshot_info> export_file(foreign_format format, const std::string& inpu
                                                  std::string(find_kind(info.kind)->name) + ", and " +
                                                  std::string(codec.name) + " is the format of a " +
                                                  std::string(find_kind(codec.kind)->name)};
+    if (info.keys != key_form{}) // the other program would look for keys as they are
+        return failure{error_code::unsupported, input + ": its keys are taken " + form_text(info.keys) +
+                                                    ", which a file of " + std::string(codec.name) +
+                                                    " cannot say"};
     snapshot_info told = info;
     if (auto ok = codec.complete(told, [&] { return ones_of_file(input); }); !ok)
         return in_file(ok.error(), input);

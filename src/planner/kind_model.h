@@ -33,6 +33,12 @@ concept has_decrements = requires(const Parameters& chosen) {
     chosen.decrements;
 };
 
+// Takes no hash but its own: kinds that take any have the default of keyed<>.
+template <class F>
+constexpr bool fixes_hash() {
+    return !std::same_as<typename F::default_hasher, xxh3>;
+}
+
 template <class F>
 constexpr abilities abilities_of() {
     return {
@@ -45,6 +51,7 @@ constexpr abilities abilities_of() {
         .concurrent = F::concurrency != concurrency_level::exclusive,
         .fixed = buildable<F> || buildable_exactly<F>,
         .exact = buildable_exactly<F>,
+        .foreign = fixes_hash<F>(),
     };
 }
 

@@ -84,6 +84,12 @@ std::string too_large_for(const candidate& one, const asked& what) {
     return "needs " + std::to_string(one.size_bytes) + " bytes, above " + std::to_string(*what.size_bytes);
 }
 
+// A format of others may size by the textbook formula, and miss its rate by a little: 0.4 % of it at 1 %. More is refused.
+std::string misses_rate(const candidate& one, const asked& what) {
+    if (!what.rate || one.rate <= *what.rate * (one.can.foreign ? 1.05 : 1 + 1e-9)) return {};
+    return "has a rate of " + scientific(one.rate) + ", above " + scientific(*what.rate);
+}
+
 // Nobody is suited: the wishes contradict each other, or no kind can all that.
 failure nobody(const std::vector<candidate>& all, const asked& what) {
     const candidate* closest = nullptr;
@@ -120,6 +126,7 @@ result<std::vector<candidate>> rank(const wishes& wanted) {
                 one.cost = cost_of(one, wanted.prefer, what->rate.value_or(one.rate),
                                    static_cast<double>(what->keys ? one.size_bytes : *what->size_bytes));
                 why_not = too_large_for(one, *what);
+                if (why_not.empty()) why_not = misses_rate(one, *what);
             }
         } else {
             if (why_not.empty() || kind.can.exact) why_not = made.error().message;
@@ -134,12 +141,14 @@ result<std::vector<candidate>> rank(const wishes& wanted) {
     // Where keys are what is solved for, more of them are better, not fewer bytes.
     const bool most = wanted.prefer == prefer::space && !what->keys;
     const bool best = wanted.prefer == prefer::space && !what->rate;
+    const auto value = [&](const candidate& one) {
+        const double worse = one.can.foreign ? 1.02 : 1; // for interchange: behind an equal of ours
+        if (most) return -static_cast<double>(one.keys) / worse;
+        return worse * (best ? one.rate : one.cost);
+    };
     std::stable_sort(out.begin(), out.end(), [&](const candidate& a, const candidate& b) {
         if (a.why_not.empty() != b.why_not.empty()) return a.why_not.empty();
-        if (!a.why_not.empty()) return false;
-        if (most) return a.keys > b.keys;
-        if (best) return a.rate < b.rate;
-        return a.cost < b.cost;
+        return a.why_not.empty() && value(a) < value(b);
     });
     return out;
 }

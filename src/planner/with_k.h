@@ -75,11 +75,10 @@ class resizable {
 };
 
 template <class F>
-concept takes_k = !growing<F> && !buildable<F> && !buildable_exactly<F> && !rotating<F> &&
-                  requires(typename F::parameters chosen) {
+concept takes_k = requires(typename F::parameters chosen, const typename F::layout_type& layout) {
     chosen.k = 1u;
-}
-&&!has_decrements<typename F::parameters>;
+    { layout.shape() } -> std::same_as<math::geometry>;
+};
 
 template <class F>
 result<candidate> solved_with_k(const goal& wanted, std::uint32_t k) {

@@ -202,6 +202,14 @@ if [[ -w /dev/full ]]; then
     holds "bouncer check: standard output: No space left on device"
 fi
 mkfifo pipe
+# An error ends it at once, though another thread waits for a pipe that is silent.
+(exec 3<>pipe && printf '00\nzz\n' >&3 && sleep 20) &
+holder=$!
+begin=$SECONDS
+refuses 'pipe:2: not hexadecimal: "zz"' bouncer check -c hex.bnc pipe
+((SECONDS - begin < 15)) || fail "an error waited for the input"
+kill "$holder" 2>/dev/null || true
+wait "$holder" 2>/dev/null || true
 (exec 3<>pipe && printf 'first\nhalf' >&3 && sleep 3) &
 holder=$!
 printf 'first\nhalf\n' | bouncer build -q --force -o s.bnc

@@ -52,6 +52,14 @@ rm -f seen.bnc && bouncer dedup --state seen.bnc one >got
 cp seen.bnc before
 refuses "seen.bnc" bouncer dedup --filter --state seen.bnc two
 refuses "its keys are taken as they are, and these decoded from hexadecimal" bouncer dedup --hex --state seen.bnc two
+rm -f w.bnc f.bnc && bouncer dedup --window 24h --expect 1M --state w.bnc one >out
+refuses "w.bnc: it is a window of 1,000,000 lines (dedup: the last 86400 s), and another" bouncer dedup --window 12h --state w.bnc two
+refuses "and another is asked for" bouncer dedup --window 1M --state w.bnc two
+refuses "w.bnc" bouncer dedup --state w.bnc two
+run 0 bouncer dedup --window 24h --state w.bnc one && is ""
+bouncer dedup --filter --fpr 1e-7 --state f.bnc one >out
+refuses "f.bnc: it has a rate of 1e-05 %, and --fpr says 0.001 %" bouncer dedup --filter --fpr 1e-5 --state f.bnc two
+run 0 bouncer dedup --filter --state f.bnc one && is ""
 refuses "seen.bnc" bouncer dedup --hash xxh64 --state seen.bnc two
 head -c 9000 seen.bnc >cut.bnc
 refuses "cut.bnc" bouncer dedup --state cut.bnc two

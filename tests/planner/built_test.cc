@@ -33,7 +33,7 @@ TEST(planner_built, solved_plans_keep_their_rate) {
             const auto run =
                 measure(one.kind, {.keys = keys, .false_positive_rate = rate}, questions(one.rate));
             ASSERT_TRUE(run) << one.kind << ": " << run.error().message;
-            EXPECT_LE(one.rate, rate) << one.kind;
+            EXPECT_LE(one.rate, one.can.foreign ? 1.05 * rate : rate) << one.kind;
             if (one.rate > 1e-7) expect_rate(*run, one.rate, one.can.forget, one.kind);
             const auto size = static_cast<double>(one.size_bytes);
             EXPECT_NEAR(static_cast<double>(run->size_bytes), size, one.can.fixed ? 0.02 * size : 0)

@@ -37,8 +37,7 @@ int add(const add_options& chosen) {
     const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher, "add");
     stop_if_interrupted(); // nothing was written
     save_back(to, to.info.keys_added + sum.changed);
-    if (to.filter.kind() != atomic_scalable_bloom::kind_id)
-        warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, chosen.path);
+    warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, chosen.path);
     if (chosen.json)
         std::cout << nlohmann::ordered_json{{"file", chosen.path},
                                             {"keys", sum.records},

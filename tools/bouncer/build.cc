@@ -14,6 +14,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -120,13 +122,14 @@ any_filter build_static(const build_choice& chosen, const std::string& kind, con
     std::uint64_t line = 0;
     const hash_source source = [&](std::span<std::uint64_t> out) -> result<std::size_t> {
         while (taken == hashes.size()) {
-            if (!reader.next(now)) return std::size_t{0};
-            if (now.input != input) {
-                input = now.input;
-                line = 0;
-            }
-            now.split(chosen.input.frame);
             try {
+                const bool more = reader.next(now);
+                if (now.input != input) {
+                    input = now.input;
+                    line = 0;
+                }
+                if (!more) return std::size_t{0};
+                now.split(chosen.input.frame);
                 keys.hash(now, hasher, hashes);
             } catch (const bad_record& bad) {
                 throw tool_error(reader.name(input) + ":" + std::to_string(line + bad.index + 1) + ": " +
@@ -167,17 +170,23 @@ int build(const build_choice& chosen) {
     std::uint64_t added = 0;
     new_filter fresh; // before the view of it
     std::optional<any_filter> made;
-    const auto create = [&] {
+    const auto check_size = [&] {
         const kind_facts sized = facts_of(kind, wanted);
         if (!sized.bytes) throw tool_error(sized.bytes.error().message);
         check_memory(chosen, kind, *sized.bytes, wanted.keys);
+        if (!chosen.quiet && ::isatty(STDERR_FILENO) == 1)
+            std::cerr << kind << " for " << short_count_text(static_cast<double>(wanted.keys))
+                      << " keys: " << bytes_text(*sized.bytes) << '\n';
+    };
+    const auto create = [&] {
+        check_size();
         fresh = make_new(kind, wanted, hasher.spec());
     };
     if (facts.is_static) {
-        if (chosen.expect) {
-            const kind_facts sized = facts_of(kind, wanted);
-            if (!sized.bytes) throw tool_error(sized.bytes.error().message);
-            check_memory(chosen, kind, *sized.bytes, wanted.keys);
+        const auto keys = chosen.expect ? chosen.expect : counted_records(chosen.input);
+        if (keys) {
+            wanted.keys = std::max<std::uint64_t>(1, *keys);
+            check_size();
         }
         made.emplace(build_static(chosen, kind, wanted, hasher, records));
         added = static_cast<std::uint64_t>(made->approximate_size() ? *made->approximate_size() : 0);
@@ -215,7 +224,7 @@ int build(const build_choice& chosen) {
                       .fpr_promised = promised,
                       .compress = chosen.compress,
                       .keys = chosen.form.form()}));
-    if (!facts.grows) warn_if_overfull(*made, wanted.keys, promised, chosen.path);
+    warn_if_overfull(*made, wanted.keys, promised, chosen.path);
     const std::uint64_t bytes = made->size_bytes();
     if (chosen.json) {
         const auto rate = made->expected_fpr();

@@ -101,7 +101,7 @@ class zstd_decoder final : public decoder {
 // A terminal or a pipe may be silent for ever: a signal must end the wait, whichever thread it came to.
 bool wait_for_bytes(int number) {
     std::array<pollfd, 2> wanted{{{number, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}}};
-    while (!interrupted()) {
+    while (!reading_stopped()) {
         const int ready = ::poll(wanted.data(), wanted.size(), -1);
         if (ready < 0 && errno != EINTR) return true; // let read() tell
         if (ready > 0 && wanted[0].revents != 0) return true;
@@ -131,7 +131,8 @@ struct byte_input::state {
         for (;;) {
             if (!regular && !wait_for_bytes(number)) return 0;
             const ssize_t got = ::read(number, to, most);
-            if (got < 0 && errno == EINTR) continue;
+            if (got < 0 && (errno == EINTR || errno == EAGAIN))
+                continue; // the latter: another reader was faster
             if (got < 0) io_error(name, errno);
             if (got == 0) ended = true;
             taken += static_cast<std::uint64_t>(got);
@@ -234,7 +235,7 @@ std::size_t byte_input::read(char* to, std::size_t most) {
         const std::size_t got = s.read_stored(s.stored.data(), stored_bytes);
         s.stored.resize(got);
         if (got == 0) {
-            if (!interrupted() && !s.decode->whole())
+            if (!reading_stopped() && !s.decode->whole())
                 throw tool_error(s.name + ": the compressed data ends too early");
             return 0;
         }

@@ -18,7 +18,7 @@ class byte_input {
     ~byte_input();
 
     const std::string& name() const noexcept; // as messages should call it
-    // Up to `most` bytes, at least 1; 0 at the end, or when the command was interrupted. Waits for the first byte only.
+    // Up to `most` bytes, at least 1; 0 at the end, or when reading was stopped (signals.h). Waits for the first byte only.
     std::size_t read(char* to, std::size_t most);
 
     bool seekable() const noexcept;             // a regular file, which can be read twice

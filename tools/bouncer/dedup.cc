@@ -147,12 +147,17 @@ std::optional<std::uint64_t> guessed_lines(const dedup_options& chosen, const re
 std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const record_reader& reader,
                                           const any_hasher& hasher, const key_form& form) {
     std::optional<std::string> state;
+    snapshot_info stored;
     if (!chosen.state.empty() && ::access(chosen.state.c_str(), F_OK) == 0) {
         const auto info = inspect(chosen.state);
         if (!info) throw tool_error(info.error().message);
         if (info->keys != form)
             throw tool_error(chosen.state + ": its keys are taken " + describe(info->keys) + ", and these " +
                              describe(form));
+        if (chosen.rate && info->fpr_promised != 0 && *chosen.rate != info->fpr_promised)
+            throw tool_error(chosen.state + ": it has a rate of " + rate_text(info->fpr_promised) +
+                             ", and --fpr says " + rate_text(*chosen.rate));
+        stored = *info;
         state = chosen.state;
     }
     if (chosen.exact) return make_exact_memory(chosen.input, form);
@@ -173,6 +178,14 @@ std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const rec
         } else {
             throw tool_error("--window: \"" + chosen.window +
                              "\" is neither a span of time such as 24h nor a number of lines such as 10M");
+        }
+        if (state && stored.keys_designed != 0) { // else load tells that it is no window at all
+            if (how.seconds && (!chosen.expect || *chosen.expect == stored.keys_designed))
+                how.keys = stored.keys_designed;
+            how.rate = stored.fpr_promised;
+            if (how.keys != stored.keys_designed || window_label(how) != stored.label)
+                throw tool_error(chosen.state + ": it is a window of " + count_text(stored.keys_designed) +
+                                 " lines (" + stored.label + "), and another is asked for");
         }
         return make_window_memory(hasher, how, state);
     }
@@ -297,7 +310,7 @@ run_function add_dedup(CLI::App& command) {
     add_form_flags(command, chosen->form);
     add_hash_flags(command, chosen->hash);
     add_input_flags(command, chosen->input);
-    command.footer("By default 64-bit fingerprints are remembered, 10 to 14 bytes a distinct line: about n^2 "
+    command.footer("By default 64-bit fingerprints are remembered, 11 to 16 bytes a distinct line: about n^2 "
                    "/ 2^65 of n lines\n"
                    "are lost, 0.00003 of 30 million. Example: bouncer dedup --stats urls.txt > unique.txt");
     return [chosen] { return dedup(*chosen); };

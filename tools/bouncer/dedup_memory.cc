@@ -203,8 +203,11 @@ class window_memory final : public dedup_memory {
                ", false-positive rate at most " + rate_text(how_.rate);
     }
     void commit(const std::string& path, const key_form& form) const override {
-        ok_or_throw(
-            save(filter_, path, {.keys_designed = how_.keys, .fpr_promised = how_.rate, .keys = form}));
+        ok_or_throw(save(filter_, path,
+                         {.label = window_label(how_),
+                          .keys_designed = how_.keys,
+                          .fpr_promised = how_.rate,
+                          .keys = form}));
     }
 
   private:
@@ -229,6 +232,11 @@ class window_memory final : public dedup_memory {
 };
 
 } // namespace
+
+std::string window_label(const window_choice& how) {
+    return how.seconds ? "dedup: the last " + number_text(*how.seconds, 15) + " s"
+                       : "dedup: the last " + std::to_string(how.keys) + " lines";
+}
 
 std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher,
                                                       const std::optional<std::string>& state) {

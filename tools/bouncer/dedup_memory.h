@@ -45,6 +45,9 @@ struct window_choice {
     std::optional<double> seconds; // a window of time; otherwise of `keys` lines
 };
 
+// What a window says of itself in its state: another window must not go on from it.
+std::string window_label(const window_choice& how);
+
 // With `state`, what it holds; a file that was made in another way is an error.
 std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher,
                                                       const std::optional<std::string>& state);

@@ -83,7 +83,9 @@ std::vector<described_command> describe_commands() {
         CLI::App parent("", "bouncer");
         CLI::App* const command = parent.add_subcommand(what.name, what.summary);
         const run_function run = what.add(*command); // keeps what the flags write to
-        described_command one{.name = what.name, .summary = what.summary};
+        described_command one;
+        one.name = what.name;
+        one.summary = what.summary;
         for (const CLI::Option* option : command->get_options()) {
             if (option->get_group().empty()) continue; // hidden
             (option->get_positional() ? one.positionals : one.flags)

@@ -64,10 +64,13 @@ void check_keys(findings& out, const file_report& r) {
     if (!r.fpr_promised)
         out.push_back({level::note, "rate", now + ", and the file does not say what was promised", ""});
     else if (r.overfull())
-        out.push_back({level::warning, "rate",
-                       now + ", " + number_text(*r.fpr_expected / *r.fpr_promised) + " times the promised " +
-                           rate_text(*r.fpr_promised),
-                       "build it anew with --expect of the true number of keys, or with --kind scalable"});
+        out.push_back(
+            {level::warning, "rate",
+             now + ", " + number_text(*r.fpr_expected / *r.fpr_promised) + " times the promised " +
+                 rate_text(*r.fpr_promised),
+             r.epoch ? "a step may take a share of the window's keys only: rotate oftener, or build it "
+                       "anew with a larger --expect"
+                     : "build it anew with --expect of the true number of keys, or with --kind scalable"});
     else
         out.push_back({level::ok, "rate", now + ", promised " + rate_text(*r.fpr_promised), ""});
 }

@@ -42,21 +42,30 @@ std::uint64_t best_factor(const keyless_filter& from, const detail::kind_entry& 
         throw tool_error(from.path + ": its rate is " + rate_text(now) + " already, above --fit " +
                          rate_text(rate) + ": there is nothing to fold");
     const double keys = value_or_throw(from.filter.approximate_size(), from.path);
-    std::uint64_t best = 1;
     std::vector<std::uint64_t> factors;
     const std::uint64_t most = std::min<std::uint64_t>(factor_most, from.info.payload_bytes / 8);
     for (std::uint64_t factor = 2; factor <= most; ++factor) {
         const auto fields = kind.folded(from.info.fields, factor);
         if (!fields) continue;
-        if (math::fpr(kind.shape(*fields), keys) > rate * 1.1) break; // it only grows
+        const double foretold = math::fpr(kind.shape(*fields), keys);
+        if (factors.empty() && foretold > rate * 1.1)
+            throw tool_error(from.path + ": folded by " + std::to_string(factor) +
+                             ", the least that divides it, its rate would be " + rate_text(foretold) +
+                             ", above --fit " + rate_text(rate));
+        if (foretold > rate * 1.1) break; // it only grows
         factors.push_back(factor);
     }
+    if (factors.empty())
+        throw tool_error(from.path + ": no factor divides it (" + from.filter.parameters() + ")");
+    double least = 0;
     for (; !factors.empty(); factors.pop_back()) {
         const auto folded = from.filter.fold(factors.back());
         if (!folded) throw tool_error(from.path + ": " + folded.error().message);
-        if (value_or_throw(folded->expected_fpr()) <= rate) return factors.back();
+        least = value_or_throw(folded->expected_fpr());
+        if (least <= rate) return factors.back();
     }
-    return best;
+    throw tool_error(from.path + ": folded by the least that divides it, its rate would be " +
+                     number_text(least * 100, 5) + " %, above --fit " + rate_text(rate));
 }
 
 int fold(const fold_options& chosen) {
@@ -70,8 +79,6 @@ int fold(const fold_options& chosen) {
     const std::uint64_t factor =
         chosen.factor ? *chosen.factor
                       : best_factor(open_keyless(chosen.input, access::map), kind, *chosen.fit);
-    if (factor == 1 && chosen.fit)
-        throw tool_error(chosen.input + ": no factor keeps the rate within --fit " + rate_text(*chosen.fit));
     save_options options{.label = info.label,
                          .keys_added = info.keys_added,
                          .fpr_promised = chosen.fit.value_or(info.fpr_promised),

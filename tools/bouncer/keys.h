@@ -29,12 +29,6 @@ struct input_options {
     std::vector<std::string> files; // none: standard input
 };
 
-// A record that is no key. The pipeline adds the file and the line.
-struct bad_record : std::runtime_error {
-    bad_record(std::size_t which, const std::string& why) : std::runtime_error(why), index(which) {}
-    std::size_t index; // in its chunk
-};
-
 // Makes keys and hashes of the records of a chunk. [exclusive]: each thread has its own.
 class key_maker {
   public:

@@ -30,16 +30,20 @@ struct merge_options {
     bool quiet = false;
 };
 
-// Without those that are one and the same file: its keys would be counted twice.
-std::vector<std::string> different(const std::vector<std::string>& paths) {
-    std::vector<std::string> out;
+struct input_list {
+    std::vector<std::string> paths;
+    std::vector<std::string> repeated;
+};
+
+// Apart those that are one and the same file: its keys would be counted twice.
+input_list different(const std::vector<std::string>& paths) {
+    input_list out;
     std::set<std::pair<dev_t, ino_t>> seen;
     for (const std::string& path : paths) {
         struct stat about {};
-        if (::stat(path.c_str(), &about) == 0 && !seen.emplace(about.st_dev, about.st_ino).second)
-            std::cerr << "warning: " << line_text(path) << " is given twice, and is taken once\n";
-        else
-            out.push_back(path);
+        const bool again =
+            ::stat(path.c_str(), &about) == 0 && !seen.emplace(about.st_dev, about.st_ino).second;
+        (again ? out.repeated : out.paths).push_back(path);
     }
     return out;
 }
@@ -62,7 +66,7 @@ void merge_loaded(const std::vector<std::string>& paths, const std::string& outp
 
 int merge(const merge_options& chosen) {
     check_output(chosen.output, chosen.force);
-    const std::vector<std::string> paths = different(chosen.inputs);
+    const auto [paths, repeated] = different(chosen.inputs);
     save_options options;
     bool by_or = true;
     for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -82,6 +86,8 @@ int merge(const merge_options& chosen) {
     } else {
         merge_loaded(paths, chosen.output, options);
     }
+    for (const std::string& path : repeated)
+        std::cerr << "warning: " << line_text(path) << " is given twice, and was taken once\n";
     const keyless_filter made = open_keyless(chosen.output, access::map);
     if (made.filter.kind() != atomic_scalable_bloom::kind_id)
         warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(chosen.output));

@@ -2,6 +2,7 @@
 
 #include "tool_error.h"
 
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,12 @@ void output::write(std::string_view bytes) {
             continue;
         }
         if (errno == EINTR) continue;
+        if (errno == EAGAIN ||
+            errno == EWOULDBLOCK) { // somebody made the pipe or terminal so: wait as others do
+            pollfd room{number_, POLLOUT, 0};
+            ::poll(&room, 1, -1);
+            continue;
+        }
         const int error = errno;
         if (error == EPIPE) throw quiet_exit{exit_no_reader};
         struct stat about {};

@@ -38,6 +38,7 @@ class pipeline {
 
     // Returns at the end of the input, or when the command was interrupted. Throws what a job or the reader threw.
     void run(unsigned threads) {
+        resume_reading();
         std::vector<std::jthread> others;
         for (unsigned i = 1; i < threads; ++i) {
             try {
@@ -62,7 +63,7 @@ class pipeline {
             std::uint64_t number;
             {
                 std::lock_guard guard(reader_mutex_);
-                if (ended_) return;
+                if (ended_ || reading_stopped()) return;
                 try {
                     if (!job) job.emplace(make_());
                     if (!reader_.next(now)) ended_ = true;
@@ -105,8 +106,7 @@ class pipeline {
             guard.unlock();
             turned_.notify_all();
             if (error) {
-                std::lock_guard reading(reader_mutex_);
-                ended_ = true;
+                stop_reading(); // another thread may wait for bytes that never come, and it has the lock
                 return;
             }
         }

@@ -151,10 +151,12 @@ bool record_reader::next(chunk& out) {
             out.size_ += got;
             if (const std::size_t found = whole_bytes(out, before); found > 0) whole = found;
             if (out.size_ - whole > record_most + 4)
-                throw tool_error(input_->name() + ": a line is longer than 1 GiB");
+                throw bad_record(static_cast<std::size_t>(std::count(
+                                     out.bytes_.get(), out.bytes_.get() + whole, terminator_of(how_))),
+                                 "this line is longer than 1 GiB");
         }
         taken_.store(done_bytes_ + input_->taken_bytes(), std::memory_order_relaxed);
-        if (ended && interrupted()) { // what has no end yet is no line
+        if (ended && reading_stopped()) { // what has no end yet is no line
             out.size_ = whole;
             input_.reset();
         } else if (ended) {

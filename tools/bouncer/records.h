@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,12 @@ enum class framing : std::uint8_t {
 };
 
 inline constexpr std::size_t record_most = std::size_t{1} << 30;
+
+// A record that is no key. The pipeline adds the file and the line.
+struct bad_record : std::runtime_error {
+    bad_record(std::size_t which, const std::string& why) : std::runtime_error(why), index(which) {}
+    std::size_t index; // in its chunk
+};
 
 // Whole records, one behind the other, as they stood in the input. A last line without its end gets one.
 class chunk {
@@ -60,7 +67,8 @@ class chunk {
     unsigned prefix_;
 };
 
-// [exclusive] Chunk by chunk through all inputs. Errors are tool_error, and name the file.
+// [exclusive] Chunk by chunk through all inputs. Errors are tool_error, and name the file; a line that is too long is a
+// bad_record of the chunk that would have been next.
 class record_reader {
   public:
     // No paths: standard input. Opens the first at once, the others in their turn.

@@ -29,7 +29,7 @@ seen_table::partition seen_table::make(std::uint64_t slots) {
     partition out;
     out.memory = std::move(*memory);
     out.slots = slots;
-    out.most = slots / 16 * 13;
+    out.most = slots / 4 * 3;
     return out;
 }
 
@@ -51,7 +51,7 @@ bool seen_table::put(partition& in, std::uint64_t hash) noexcept {
 
 void seen_table::grow(partition& which) {
     // Hostile input may crowd the end of a partition: then a larger one again, at most 2^16 times as large in all.
-    for (std::uint64_t slots = which.slots + which.slots / 8 * 3;; slots *= 2) {
+    for (std::uint64_t slots = which.slots + which.slots / 2;; slots *= 2) {
         partition larger = make(slots);
         bool whole = true;
         for (std::uint64_t i = 0; i < which.slots + spare && whole; ++i)

@@ -12,8 +12,9 @@ namespace bouncer::tool {
 
 // A growing set of 64-bit hashes. 32 partitions by the highest bits; in each, a hash is looked for from where its other
 // bits point (in the order of the hashes, so that a partition grows by one sequential pass) up to an empty slot. A
-// partition grows alone, by 3/8, when it is 13/16 full: at any moment 10 to 14 bytes a hash, and 1/32 of the table more
-// while one of them moves. (Doubling would be 10 to 20 bytes, and the old table beside the new one three times the half.)
+// partition grows alone, by half, when it is three quarters full: 11 to 16 bytes a hash at any moment, and a search for a
+// new hash reads 2.5 to 8.5 slots in the mean. While a partition moves, 1/32 of the table is there twice. (To double the
+// whole at 13/16 would be 10 to 20 bytes, and 30 while it moves.)
 // [exclusive]
 class seen_table {
   public:

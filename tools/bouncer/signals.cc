@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 
@@ -13,6 +14,7 @@ namespace bouncer::tool {
 namespace {
 
 volatile std::sig_atomic_t caught = 0;
+std::atomic<bool> stopped = false;
 int pipe_ends[2] = {-1, -1};
 
 void remember(int which) {
@@ -41,6 +43,23 @@ void catch_interrupts() {
 
 bool interrupted() noexcept {
     return caught != 0;
+}
+
+void stop_reading() noexcept {
+    stopped.store(true);
+    if (pipe_ends[1] >= 0 && ::write(pipe_ends[1], "!", 1) < 0) {
+    } // full: it is readable already
+}
+
+void resume_reading() noexcept {
+    if (!stopped.exchange(false) || interrupted()) return;
+    char some[64];
+    while (pipe_ends[0] >= 0 && ::read(pipe_ends[0], some, sizeof some) > 0) {
+    }
+}
+
+bool reading_stopped() noexcept {
+    return interrupted() || stopped.load();
 }
 
 int interrupt_descriptor() noexcept {

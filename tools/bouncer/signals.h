@@ -8,7 +8,13 @@ namespace bouncer::tool {
 void catch_interrupts();
 // [any-thread] Whether one has come.
 bool interrupted() noexcept;
-// [any-thread] Readable once one has come: for poll(), in whichever thread.
+// [any-thread] Ends the waiting of all threads for bytes of a pipe or a terminal, now and until resume_reading(): what an
+// error in one of them needs.
+void stop_reading() noexcept;
+void resume_reading() noexcept;
+// [any-thread] Whether one of the two has happened.
+bool reading_stopped() noexcept;
+// [any-thread] Readable when one has: for poll(), in whichever thread.
 int interrupt_descriptor() noexcept;
 // [any-thread] Throws quiet_exit (130; 143 for SIGTERM) if one has come.
 void stop_if_interrupted();

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# bouncer merge, fold, rotate and remove, with real files. Usage: files.sh BOUNCER
+source "$(dirname "$0")/lib.sh" "$1"
+
+seq 1 20000 >one
+seq 10001 30000 >two
+seq 1 30000 >both
+value() { grep -oE "\"$1\": [^,]*" "${2:-out}" | head -n 1 | sed 's/.*: //'; } # of a JSON report
+finds_all() { # FILTER KEYS: no false negative
+    run 0 bouncer check -c "$1" "$2" && is "$(wc -l <"$2")"
+}
+# The parts of damage: a byte of the payload changed; the end cut off; nothing; something else.
+damage() { # FROM TO
+    cp "$1" "$2"
+    printf '\x5a\xa5\x5a' | dd of="$2" bs=1 seek=5000 conv=notrunc status=none
+}
+
+# ---- merge: as if all keys had been added to one filter
+run 0 bouncer build -q --label first --expect 40000 -o a.bnc one
+run 0 bouncer build -q --label second --expect 40000 -o b.bnc two
+run 0 bouncer merge -o all.bnc a.bnc b.bnc
+holds "all.bnc: blocked_bloom of 2 files"
+[[ $(wc -l <err) == 1 && ! -s out ]] || fail "one line on stderr"
+finds_all all.bnc both
+run 0 bouncer build -q --expect 40000 -o same.bnc both
+cmp -s <(tail -c +4097 all.bnc | head -c 49152) <(tail -c +4097 same.bnc | head -c 49152) || fail "other bits"
+run 0 bouncer info --json all.bnc
+[[ $(value label) == '"first"' && $(value keys_design) == 40000 ]] || fail "label and design are the first's"
+sum=$(value keys_added)
+run 0 bouncer info --json a.bnc && n=$(value keys_added)
+run 0 bouncer info --json b.bnc && ((n + $(value keys_added) == sum)) || fail "keys_added is no sum"
+run 0 bouncer merge -q -o one.bnc a.bnc && is ""
+[[ ! -s err ]] || fail "-q says something"
+finds_all one.bnc one
+run 0 bouncer merge --json -o json.bnc a.bnc b.bnc && [[ $(value files) == 2 && $(value fpr_promised) == 0.01 ]] || fail json
+# The same file twice is taken once.
+run 0 bouncer merge -o twice.bnc a.bnc ./a.bnc && holds "warning: ./a.bnc is given twice, and was taken once"
+run 0 bouncer info --json twice.bnc && [[ $(value keys_added) == "$n" ]] || fail "counted twice"
+# Never over a file, unless forced; then over an input too.
+refuses "all.bnc: exists already; --force replaces it" bouncer merge -o all.bnc a.bnc b.bnc
+cp a.bnc into.bnc
+run 0 bouncer merge --force -o into.bnc into.bnc b.bnc
+finds_all into.bnc both
+# More keys than the design: a warning with the rate of now.
+run 0 bouncer build -q --expect 20000 -o small1.bnc one && run 0 bouncer build -q --expect 20000 -o small2.bnc two
+run 0 bouncer merge -o over.bnc small1.bnc small2.bnc
+holds "warning: over.bnc holds about 3" && holds "was made for 20.0K"
+rm -f one.bnc json.bnc twice.bnc into.bnc over.bnc small?.bnc same.bnc
+# What differs is said.
+run 0 bouncer build -q --expect 50000 -o size.bnc one
+run 0 bouncer build -q --expect 40000 --kind bloom -o kind.bnc one
+run 0 bouncer build -q --expect 40000 --hash xxh64 -o hash.bnc one
+run 0 bouncer build -q --expect 40000 --fold-case -o form.bnc one
+run 0 bouncer build -q --kind ribbon -o static.bnc one
+refuses "a.bnc and size.bnc differ in parameters" bouncer merge -o no.bnc a.bnc size.bnc
+refuses "a.bnc and kind.bnc differ in kind: blocked_bloom and bloom" bouncer merge -o no.bnc a.bnc kind.bnc
+refuses "a.bnc and hash.bnc differ in hash" bouncer merge -o no.bnc a.bnc hash.bnc
+refuses "a.bnc and form.bnc differ in their keys" bouncer merge -o no.bnc a.bnc form.bnc
+refuses "static.bnc: files of a ribbon cannot be merged" bouncer merge -o no.bnc static.bnc static.bnc
+# What cannot be read is named, and nothing is written.
+damage a.bnc bad.bnc && head -c 9000 a.bnc >cut.bnc && : >empty.bnc && cp one text.bnc && mkdir folder
+for bad in bad cut empty text; do
+    refuses "$bad.bnc" bouncer merge -o no.bnc a.bnc $bad.bnc
+    refuses "$bad.bnc" bouncer merge -o no.bnc $bad.bnc a.bnc
+    cp a.bnc kept.bnc
+    refuses "$bad.bnc" bouncer merge --force -o kept.bnc a.bnc $bad.bnc
+    same kept.bnc a.bnc
+done
+refuses "folder" bouncer merge -o no.bnc a.bnc folder
+refuses "missing.bnc" bouncer merge -o no.bnc a.bnc missing.bnc
+refuses "folder: is a folder" bouncer merge --force -o folder a.bnc b.bnc
+refuses "nowhere/no.bnc" bouncer merge -o nowhere/no.bnc a.bnc b.bnc
+refuses "--output" bouncer merge a.bnc b.bnc
+refuses "FILTERS" bouncer merge -o no.bnc
+nothing_left a.bnc all.bnc b.bnc bad.bnc both cut.bnc empty.bnc folder form.bnc hash.bnc kept.bnc kind.bnc one size.bnc \
+    static.bnc text.bnc two
+rm -f form.bnc hash.bnc kept.bnc kind.bnc size.bnc static.bnc
+# Kinds whose union is not an OR: counters are summed, chains joined.
+for kind in counting_bloom scalable_bloom; do
+    run 0 bouncer build -q --kind $kind --expect 40000 -o c1.bnc one && run 0 bouncer build -q --kind $kind --expect 40000 -o c2.bnc two
+    run 0 bouncer merge -o c.bnc c1.bnc c2.bnc && finds_all c.bnc both
+    run 2 bouncer merge -o no.bnc c1.bnc a.bnc && holds "c1.bnc and a.bnc" && holds "differ in kind"
+    damage c2.bnc c3.bnc && refuses "c3.bnc" bouncer merge -o no.bnc c1.bnc c3.bnc
+    rm -f c.bnc c1.bnc c2.bnc c3.bnc
+done
+# Secret keys are not needed, other keys refused.
+echo 000102030405060708090a0b0c0d0e0f >k1 && echo 100102030405060708090a0b0c0d0e0f >k2
+run 0 bouncer build -q --key-file k1 --expect 40000 -o s1.bnc one && run 0 bouncer build -q --key-file k1 --expect 40000 -o s2.bnc two
+run 0 bouncer build -q --key-file k2 --expect 40000 -o s3.bnc two
+run 0 bouncer merge -q -o s.bnc s1.bnc s2.bnc && run 0 bouncer check -c --key-file k1 s.bnc both && is 30000
+refuses "s1.bnc and s3.bnc differ in hash" bouncer merge -o no.bnc s1.bnc s3.bnc
+rm -f k1 k2 s.bnc s?.bnc
+# Names with spaces and line ends: one line of error all the same.
+cp a.bnc 'with space.bnc' && cp a.bnc $'with\nline.bnc'
+run 0 bouncer merge -q -o $'out put\n.bnc' 'with space.bnc' $'with\nline.bnc' && finds_all $'out put\n.bnc' one
+refuses "out put?.bnc: exists already" bouncer merge -o $'out put\n.bnc' a.bnc b.bnc
+refuses "no?such.bnc" bouncer merge -o no.bnc $'no\nsuch.bnc'
+rm -f with*.bnc out\ put*
+
+# ---- fold
+run 0 bouncer build -q --kind bloom --expect 400000 -o wide.bnc one
+run 0 bouncer fold wide.bnc -o half.bnc --factor 2
+holds "half.bnc: folded by 2" && holds "false-positive rate"
+finds_all half.bnc one
+run 0 bouncer fold --json wide.bnc -o fit.bnc --fit 1%
+factor=$(value factor)
+((factor >= 2 && factor <= 20)) || fail "factor $factor"
+awk -v r="$(value fpr_expected)" 'BEGIN { exit !(r > 0 && r <= 0.01) }' || fail "rate $(value fpr_expected)"
+finds_all fit.bnc one
+run 0 bouncer info --json fit.bnc && [[ $(value fpr_promised) == 0.01 && $(value overfull) == false ]] || fail "design"
+refuses "must divide" bouncer fold wide.bnc -o no.bnc --factor 1000003
+refuses "wide.bnc" bouncer fold wide.bnc -o no.bnc --fit 1e-30
+refuses "half.bnc: exists already" bouncer fold wide.bnc -o half.bnc --factor 2
+refuses "either --factor N or --fit RATE" bouncer fold wide.bnc -o no.bnc
+refuses "--fit" bouncer fold wide.bnc -o no.bnc --factor 2 --fit 1%
+refuses "--factor" bouncer fold wide.bnc -o no.bnc --factor 0.5
+run 2 bouncer fold wide.bnc -o no.bnc --factor 0 && holds "wide.bnc"
+cp wide.bnc self.bnc && run 0 bouncer fold --force -q self.bnc -o self.bnc --factor 2
+cmp -s <(tail -c +4097 self.bnc | head -c 100000) <(tail -c +4097 half.bnc | head -c 100000) || fail "folded in place"
+run 0 bouncer build -q --kind counting_bloom -o c.bnc one
+refuses "c.bnc: a counting_bloom cannot be folded" bouncer fold c.bnc -o no.bnc --factor 2
+for bad in bad cut empty text missing; do
+    refuses "$bad.bnc" bouncer fold $bad.bnc -o no.bnc --factor 2
+    refuses "$bad.bnc" bouncer fold $bad.bnc -o no.bnc --fit 1%
+done
+refuses "folder" bouncer fold folder -o no.bnc --factor 2
+rm -f wide.bnc half.bnc fit.bnc self.bnc
+
+# ---- remove
+head -n 5000 one >gone && tail -n +5001 one >stay
+run 0 bouncer remove c.bnc gone
+holds "c.bnc: 5,000 keys removed, 0 were surely absent"
+finds_all c.bnc stay
+run 0 bouncer check -c -v c.bnc gone && (($(cat out) > 4800)) || fail "$(cat out) of 5000 are gone"
+cp c.bnc before.bnc
+seq 900001 900003 >strangers
+refuses "strangers:1: the key is surely not in c.bnc; nothing was removed" bouncer remove --strict c.bnc strangers
+same c.bnc before.bnc
+run 0 bouncer remove --json c.bnc strangers && [[ $(value keys) == 3 && $(value removed) == 0 && $(value absent) == 3 ]] || fail "counts"
+same c.bnc before.bnc
+head -n 3 stay >in && run_in 0 bouncer remove -q c.bnc && [[ ! -s err ]] || fail "-q says something"
+refuses "a.bnc: a blocked_bloom cannot remove: a counting_bloom can" bouncer remove a.bnc gone
+refuses "no such file: nothing" bouncer remove c.bnc 'no such file: nothing'
+refuses "--hex would look for others" bouncer remove --hex c.bnc gone
+for bad in bad cut empty text missing; do refuses "$bad.bnc" bouncer remove $bad.bnc gone; done
+refuses "folder" bouncer remove folder gone
+rm -f before.bnc gone stay strangers c.bnc
+
+# ---- rotate
+run 0 bouncer build -q --kind windowed_bloom --expect 40000 -o w.bnc one
+run 0 bouncer rotate w.bnc --epoch 3 && holds "w.bnc: epoch 0 to 3, about "
+finds_all w.bnc one
+cp w.bnc before.bnc
+run 0 bouncer rotate w.bnc --epoch 3 && same w.bnc before.bnc
+refuses "w.bnc: epochs go up: the filter is at 3, and was asked to go back to 2" bouncer rotate w.bnc --epoch 2
+same w.bnc before.bnc
+run 0 bouncer rotate --json w.bnc --epoch 100 && [[ $(value epoch_before) == 3 && $(value epoch) == 100 ]] || fail "epochs"
+run 1 bouncer check -c w.bnc one && is 0
+run 0 bouncer rotate -q w.bnc --now --window 24h && [[ ! -s err ]] || fail "-q says something"
+run 0 bouncer rotate --json w.bnc --now --window 24h
+((($(date +%s) / 14400) - $(value epoch) <= 1)) || fail "four hours since 1970: $(value epoch)"
+refuses "cannot be cut into 6 equal steps" bouncer rotate w.bnc --now --window 0.1ms
+refuses "--window" bouncer rotate w.bnc --now --window 24
+refuses "either --epoch N, or --now with --window" bouncer rotate w.bnc
+refuses "--now needs --window" bouncer rotate w.bnc --now
+refuses "--window" bouncer rotate w.bnc --epoch 5 --window 24h
+refuses "--epoch" bouncer rotate w.bnc --epoch -1
+refuses "a.bnc: a blocked_bloom cannot rotate: a windowed_bloom can" bouncer rotate a.bnc --epoch 1
+for bad in bad cut empty text missing; do refuses "$bad.bnc" bouncer rotate $bad.bnc --epoch 1; done
+refuses "folder" bouncer rotate folder --epoch 1
+
+# ---- a file that cannot be replaced stays as it is
+nothing_left a.bnc all.bnc b.bnc bad.bnc before.bnc both cut.bnc empty.bnc folder one text.bnc two w.bnc
+passed

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# bouncer info, verify, overlap, doctor and bench, with real files. Usage: report.sh BOUNCER
+source "$(dirname "$0")/lib.sh" "$1"
+
+seq 1 20000 >one
+seq 10001 30000 >two
+value() { grep -oE "\"$1\": [^,]*" "${2:-out}" | head -n 1 | sed 's/.*: //'; } # of a JSON report
+within() { # VALUE LOW HIGH
+    checks=$((checks + 1))
+    awk -v x="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(x >= a && x <= b) }' || fail "$1 is not within $2 and $3"
+}
+run 0 bouncer build -q --label 'two words' -o a.bnc one
+run 0 bouncer build -q --expect 20000 -o b.bnc two
+# The parts of damage: a byte of the payload changed; the end cut off; nothing; something else.
+cp a.bnc bad.bnc && printf '\x5a\xa5\x5a' | dd of=bad.bnc bs=1 seek=5000 conv=notrunc status=none
+head -c 9000 a.bnc >cut.bnc && : >empty.bnc && cp one text.bnc && mkdir folder
+cp a.bnc header.bnc && printf '\x5a' | dd of=header.bnc bs=1 seek=100 conv=notrunc status=none
+cp a.bnc 'with space.bnc' && cp a.bnc $'with "quote"\nline.bnc'
+
+# ---- info
+run 0 bouncer info a.bnc
+[[ ! -s err ]] || fail "info says something on stderr"
+for text in 'kind              blocked_bloom' 'keys designed     20,000' 'rate promised     1 %' 'hash              xxh3, seed 0' \
+    'label             two words' 'state             sealed' 'keys are taken    as they are' 'every byte is as it was written'; do
+    holds "$text" out
+done
+run 0 bouncer info --json a.bnc
+for name in kind size_bytes bits_per_key keys_design keys_estimated fill_ratio fpr_promised fpr_expected hash format_version checksum; do
+    [[ -n $(value $name) && $(value $name) != null ]] || fail "$name is missing"
+done
+within "$(value keys_estimated)" 19800 20200
+within "$(value fpr_expected)" 0.009 0.011
+within "$(value fill_ratio)" 0.4 0.6
+within "$(value bits_per_key)" 9 12
+[[ $(value kind) == '"blocked_bloom"' && $(value hash) == '"xxh3"' && $(value format_version) == 1 ]] || fail "kind, hash, version"
+if command -v python3 >/dev/null; then
+    for options in "info --json" "verify --json" "doctor --json" "bench --json --seconds 0.05 --keys 1000"; do
+        # shellcheck disable=SC2086
+        bouncer $options a.bnc | python3 -m json.tool >/dev/null || fail "no JSON: $options"
+        # shellcheck disable=SC2086
+        bouncer $options $'with "quote"\nline.bnc' | python3 -m json.tool >/dev/null || fail "no JSON: $options"
+    done
+    bouncer overlap --json a.bnc b.bnc | python3 -m json.tool >/dev/null || fail "no JSON: overlap"
+fi
+run 0 bouncer info --json a.bnc b.bnc && [[ $(head -c 1 out) == '[' ]] || fail "no list"
+# Every kind; what one does not know is null.
+for kind in bloom split_block_bloom register_bloom partitioned_bloom counting_bloom stable_bloom windowed_bloom scalable_bloom \
+    xor_filter binary_fuse ribbon fingerprint_set; do
+    expect=20000
+    [[ $kind == windowed_bloom ]] && expect=120000 # all keys in one of its six steps
+    run 0 bouncer build -q --kind $kind --expect $expect -o kind.bnc --force one
+    run 0 bouncer info --json kind.bnc && [[ $(value kind) == "\"$kind\"" ]] || fail "$kind"
+    run 0 bouncer info kind.bnc && run 0 bouncer info --prometheus kind.bnc && run 0 bouncer verify kind.bnc
+    run 0 bouncer doctor kind.bnc && ! grep -q '^problem\|^warning' out || fail "doctor of $kind"
+    run 0 bouncer bench --seconds 0.05 --keys 1000 kind.bnc
+done
+rm kind.bnc
+run 0 bouncer build -q --compress --expect 1M -o small.bnc one && run 0 bouncer info --json small.bnc
+[[ $(value compressed) == true ]] || fail "compressed"
+# No key is needed.
+echo 000102030405060708090a0b0c0d0e0f >key
+run 0 bouncer build -q --key-file key -o keyed.bnc one && run 0 bouncer info --json keyed.bnc && [[ $(value keyed) == true ]] || fail "keyed"
+run 0 bouncer bench --seconds 0.05 --keys 1000 keyed.bnc && run 0 bouncer doctor keyed.bnc
+grep -q 000102030405 out && fail "shows the key"
+# Too many keys are said.
+run 0 bouncer build -q --expect 5000 -o over.bnc one
+run 0 bouncer info over.bnc && holds "warning           overfull" out
+run 0 bouncer info --json over.bnc && [[ $(value overfull) == true ]] || fail "overfull"
+run 0 bouncer doctor over.bnc && grep -q '^warning  rate: ' out || fail "doctor sees no overfill"
+# Metrics: HELP and TYPE once for each, labels escaped.
+run 0 bouncer info --prometheus a.bnc $'with "quote"\nline.bnc'
+holds '{file="with \"quote\"\nline.bnc"}' out
+[[ $(grep -c '^# TYPE bouncer_filter_fill_ratio gauge$' out) == 1 && $(grep -c '^# HELP bouncer_filter_fill_ratio ' out) == 1 ]] || fail "HELP and TYPE"
+[[ $(grep -c '^bouncer_filter_fill_ratio{' out) == 2 ]] || fail "a sample for each file"
+grep -vqE '^(# (HELP|TYPE) bouncer_filter_[a-z_]+ .+|bouncer_filter_[a-z_]+\{.*\} [0-9.e+-]+)$' out && fail "a line that is no metric"
+refuses "--prometheus" bouncer info --json --prometheus a.bnc
+for bad in bad cut empty text header missing; do refuses "$bad.bnc" bouncer info $bad.bnc; done
+refuses "folder" bouncer info folder
+refuses "FILTER" bouncer info
+refuses "no?such.bnc" bouncer info $'no\nsuch.bnc'
+
+# ---- verify
+run 0 bouncer verify a.bnc 'with space.bnc' small.bnc
+holds "a.bnc: ok (blocked_bloom" out && holds "with space.bnc: ok" out && [[ $(wc -l <out) == 3 && ! -s err ]] || fail "verify"
+run 0 bouncer verify $'with "quote"\nline.bnc' && [[ $(wc -l <out) == 1 ]] || fail "a name with a line end"
+for bad in bad cut empty text header; do
+    run 1 bouncer verify $bad.bnc
+    [[ $(wc -l <err) == 1 && ! -s out ]] || fail "$bad: not one line"
+    holds "$bad.bnc"
+done
+run 1 bouncer verify bad.bnc && holds "checksum of chunk 0"
+run 1 bouncer verify cut.bnc && holds "9000 bytes"
+run 2 bouncer verify missing.bnc && holds "missing.bnc" && [[ $(wc -l <err) == 1 ]] || fail "missing"
+run 2 bouncer verify folder && holds "folder"
+# All are looked at, the worst decides.
+run 1 bouncer verify bad.bnc a.bnc && holds "a.bnc: ok" out && holds "bad.bnc"
+run 2 bouncer verify bad.bnc missing.bnc a.bnc && holds "a.bnc: ok" out && [[ $(wc -l <err) == 2 ]] || fail "two lines"
+run 0 bouncer verify -q a.bnc && is ""
+run 1 bouncer verify --json a.bnc bad.bnc && [[ $(grep -c '"ok": true' out) == 1 && $(grep -c '"damaged": true' out) == 1 ]] || fail "json"
+
+# ---- overlap: a third is shared
+run 0 bouncer overlap a.bnc b.bnc && holds "in A and B" out && holds "standard error" out
+run 0 bouncer overlap --json a.bnc b.bnc
+grep -A1 '"keys_intersection"' out >part && within "$(value value part)" 9400 10600
+grep -A2 '"keys_intersection"' out >part && within "$(value standard_error part)" 10 400
+grep -A1 '"keys_union"' out >part && within "$(value value part)" 29500 30500
+grep -A1 '"jaccard"' out >part && within "$(value value part)" 0.31 0.355
+run 0 bouncer overlap --json a.bnc a.bnc
+grep -A1 '"jaccard"' out >part && within "$(value value part)" 0.9999 1
+seq 50001 70000 >three && run 0 bouncer build -q -o three.bnc three && run 0 bouncer overlap a.bnc three.bnc && holds "it may be empty" out
+rm three three.bnc part
+run 0 bouncer build -q --expect 30000 -o size.bnc one && run 0 bouncer build -q --hash xxh64 -o hash.bnc one
+run 0 bouncer build -q --fold-case -o form.bnc one && run 0 bouncer build -q --kind scalable -o grows.bnc one
+refuses "a.bnc and size.bnc" bouncer overlap a.bnc size.bnc
+refuses "a.bnc and hash.bnc" bouncer overlap a.bnc hash.bnc
+refuses "differ in their keys" bouncer overlap a.bnc form.bnc
+refuses "differ in kind" bouncer overlap a.bnc grows.bnc
+refuses "cannot be counted" bouncer overlap grows.bnc grows.bnc
+for bad in bad cut empty text missing; do refuses "$bad.bnc" bouncer overlap a.bnc $bad.bnc; done
+refuses "B is required" bouncer overlap a.bnc
+rm size.bnc hash.bnc form.bnc grows.bnc
+
+# ---- doctor
+run 0 bouncer doctor a.bnc
+for subject in checksums state fill keys rate 'hot bits' hash 'page faults' memory 'huge pages' age; do
+    grep -qE "^(ok|note|warning) +$subject: " out || fail "no word on $subject"
+done
+grep -q '^problem\|^warning' out && fail "a good filter has a problem"
+for bad in bad cut empty text header; do
+    run 1 bouncer doctor $bad.bnc
+    grep -q '^problem  checksums: ' out && holds "$bad.bnc" out && holds "-> do not use it" out || fail "doctor of $bad"
+done
+refuses "missing.bnc" bouncer doctor missing.bnc
+refuses "folder" bouncer doctor folder
+run 1 bouncer doctor --json bad.bnc && [[ $(value worst) == '"problem"' ]] || fail "json"
+run 0 bouncer build -q --expect 1M -o roomy.bnc one && run 0 bouncer doctor roomy.bnc && holds "bouncer fold FILE" out
+
+# ---- bench
+run 0 bouncer bench --seconds 0.1 --keys 10K a.bnc
+holds "absent, batch" out && holds "absent, single" out && holds "false-positive rate" out
+run 0 bouncer bench --seconds 0.2 --json a.bnc
+within "$(value fpr_measured)" "$(awk -v x="$(value fpr_expected)" 'BEGIN { print x * 0.97 }')" "$(awk -v x="$(value fpr_expected)" 'BEGIN { print x * 1.03 }')"
+for wrong in "--keys 0" "--keys 2G" "--keys x" "--seconds 0" "--seconds x" "--threads 0" "--threads 9999"; do
+    # shellcheck disable=SC2086
+    refuses "${wrong% *}" bouncer bench $wrong a.bnc
+done
+for bad in bad cut empty text missing; do refuses "$bad.bnc" bouncer bench $bad.bnc; done
+
+# ---- output that cannot be written
+if [[ -e /dev/full ]]; then
+    for command in info verify doctor; do
+        status=0
+        bouncer $command a.bnc >/dev/full 2>err || status=$?
+        [[ $status == 2 ]] && holds "standard output" || fail "$command to a full disk: $status"
+    done
+fi
+passed
