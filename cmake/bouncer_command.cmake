@@ -2,6 +2,14 @@
 # down of all three. Included by tools/bouncer/CMakeLists.txt, behind the targets bouncer and bouncer_tool.
 include(GNUInstallDirs)
 
+# The makers run on the machine that builds.
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    if(BOUNCER_INSTALL)
+        install(TARGETS bouncer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+    return()
+endif()
+
 set(tool_dir ${PROJECT_SOURCE_DIR}/tools/bouncer)
 set(made_dir ${CMAKE_CURRENT_BINARY_DIR}/share)
 

@@ -86,7 +86,7 @@ std::string too_large_for(const candidate& one, const asked& what) {
 
 // A format of others may size by the textbook formula, and miss its rate by a little: 0.4 % of it at 1 %. More is refused.
 std::string misses_rate(const candidate& one, const asked& what) {
-    if (!what.rate || one.rate <= *what.rate * (one.can.foreign ? 1.05 : 1 + 1e-9)) return {};
+    if (!what.rate || one.rate <= *what.rate * (one.can.foreign ? 1.05 : 1 + 1e-6)) return {};
     return "has a rate of " + scientific(one.rate) + ", above " + scientific(*what.rate);
 }
 
@@ -94,7 +94,9 @@ std::string misses_rate(const candidate& one, const asked& what) {
 failure nobody(const std::vector<candidate>& all, const asked& what) {
     const candidate* closest = nullptr;
     for (const candidate& each : all)
-        if (each.cost > 0 && (closest == nullptr || each.size_bytes < closest->size_bytes)) closest = &each;
+        if (each.cost > 0 && !each.can.foreign &&
+            (closest == nullptr || each.size_bytes < closest->size_bytes))
+            closest = &each;
     if (closest != nullptr && what.rate && what.keys && what.size_bytes)
         return {error_code::too_large,
                 std::to_string(*what.keys) + " keys at a rate of " + scientific(*what.rate) +

@@ -169,6 +169,6 @@ refuses "a.bnc: a blocked_bloom cannot rotate: a windowed_bloom can" bouncer rot
 for bad in bad cut empty text missing; do refuses "$bad.bnc" bouncer rotate $bad.bnc --epoch 1; done
 refuses "folder" bouncer rotate folder --epoch 1
 
-# ---- a file that cannot be replaced stays as it is
+# ---- what failed has left nothing behind
 nothing_left a.bnc all.bnc b.bnc bad.bnc before.bnc both cut.bnc empty.bnc folder one text.bnc two w.bnc
 passed

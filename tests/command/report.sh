@@ -135,6 +135,15 @@ refuses "folder" bouncer doctor folder
 run 1 bouncer doctor --json bad.bnc && [[ $(value worst) == '"problem"' ]] || fail "json"
 run 0 bouncer build -q --expect 1M -o roomy.bnc one && run 0 bouncer doctor roomy.bnc && holds "bouncer fold FILE" out
 
+# ---- a live file: its state is the last word of the header, and its payload has no checksums
+cp a.bnc live.bnc && printf '\x5e\xa1\x12\x5e\xa1\x12\x5e\xa1' | dd of=live.bnc bs=1 seek=4088 conv=notrunc status=none
+run 0 bouncer verify live.bnc && holds "live: header and size are right, the payload has no checksums" out
+run 0 bouncer info --json live.bnc && [[ $(value state) == '"live"' && $(grep -c '"checksum": null' out) == 1 ]] || fail "state"
+run 0 bouncer doctor live.bnc && grep -q '^warning  state: live' out && grep -q '^ok       hot bits' out || fail "doctor of a live file"
+# Bits that chance did not set.
+head -c 600 /dev/zero | tr '\0' '\377' | dd of=live.bnc bs=1 seek=4096 conv=notrunc status=none
+run 0 bouncer doctor live.bnc && grep -q '^warning  hot bits: ' out || fail "doctor sees no hot bits"
+
 # ---- bench
 run 0 bouncer bench --seconds 0.1 --keys 10K a.bnc
 holds "absent, batch" out && holds "absent, single" out && holds "false-positive rate" out

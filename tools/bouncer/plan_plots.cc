@@ -96,11 +96,13 @@ std::uint64_t questions_for(double rate) {
 
 std::string kind_style(const candidate& one) {
     std::size_t place = 0;
+    std::size_t alike = 0; // earlier ones with the same dash: they have other hues
     for (const auto& each : planner::all_abilities()) {
         if (each.kind == one.kind) break;
         ++place;
+        alike += each.can.fixed == one.can.fixed && each.can.forget == one.can.forget;
     }
-    std::string out = "k" + std::to_string(place) + " h" + std::to_string(place % hues);
+    std::string out = "k" + std::to_string(place) + " h" + std::to_string(alike % hues);
     if (one.can.fixed) out += " dashed";
     if (one.can.forget) out += " dotted";
     return out;
