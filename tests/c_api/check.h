@@ -71,8 +71,8 @@ static inline int forgets(const char* kind) {
 }
 /* Built from all its keys at once; of these a cascade only in C++. */
 static inline int is_built(const char* kind) {
-    return strcmp(kind, "xor_filter") == 0 || strcmp(kind, "binary_fuse") == 0 || strcmp(kind, "ribbon") == 0 ||
-           strcmp(kind, "fingerprint_set") == 0;
+    return strcmp(kind, "xor_filter") == 0 || strcmp(kind, "binary_fuse") == 0 ||
+           strcmp(kind, "ribbon") == 0 || strcmp(kind, "fingerprint_set") == 0;
 }
 static inline int is_cascade(const char* kind) {
     return strcmp(kind, "cascade") == 0;

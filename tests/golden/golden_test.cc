@@ -116,7 +116,9 @@ TEST(golden_files, say_what_they_hold) {
             EXPECT_EQ(file.words.size() * 8, F::size_bytes_of(chosen));
         }
         EXPECT_LE(file.words.size(), is_bit_filter<F>::value ? 64u : 512u);
-        EXPECT_EQ(file.fields.at("maybe").empty(), buildable_exactly<F> || F::kind_id == plain_fingerprint_set::kind_id) << "no false positive to test with";
+        EXPECT_EQ(file.fields.at("maybe").empty(),
+                  buildable_exactly<F> || F::kind_id == plain_fingerprint_set::kind_id)
+            << "no false positive to test with";
     });
 }
 

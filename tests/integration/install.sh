@@ -15,6 +15,16 @@ cmake --install "$build_dir" --prefix "$work/first" >"$work/install.log" || { ca
 mv "$work/first" "$work/prefix" # an installed tree may be moved
 prefix=$work/prefix
 
+# The command, with its pages and completions.
+if [[ -x $build_dir/bin/bouncer ]]; then
+    echo "-- the command"
+    printf 'one\ntwo\n' | "$prefix/bin/bouncer" dedup -c | grep -qx 2
+    for file in share/man/man1/bouncer.1 share/man/man1/bouncer-dedup.1 share/bash-completion/completions/bouncer \
+        share/zsh/site-functions/_bouncer share/fish/vendor_completions.d/bouncer.fish; do
+        [[ -s $prefix/$file ]] || { echo "$file is not installed"; exit 1; }
+    done
+fi
+
 echo "-- find_package"
 "${generate[@]}" -B "$work/find" -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$work/find" -- --quiet

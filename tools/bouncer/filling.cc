@@ -69,13 +69,12 @@ class spool_job {
 
 class count_job {
   public:
-    explicit count_job(std::uint64_t& sum, framing how) : sum_(sum), how_(how) {}
+    explicit count_job(std::uint64_t& sum) : sum_(sum) {}
     void work(const chunk&) {} // the pipeline has split it
     void deliver(const chunk& records, std::uint64_t) { sum_ += records.records(); }
 
   private:
     std::uint64_t& sum_;
-    framing how_;
 };
 
 } // namespace
@@ -157,7 +156,7 @@ std::optional<std::uint64_t> counted_records(const input_options& input) {
     if (input.files.empty()) return std::nullopt; // standard input has one place to read from
     std::uint64_t sum = 0;
     record_reader reader(input.files, input.frame);
-    pipeline<count_job> line(reader, input.frame, [&] { return count_job(sum, input.frame); });
+    pipeline<count_job> line(reader, input.frame, [&] { return count_job(sum); });
     line.run(pipeline_threads(reader));
     stop_if_interrupted();
     return sum;

@@ -71,12 +71,13 @@ void chart::line(const points& at, const std::string& css, const std::string& ti
             const double edge = (inside ? before.second : y) > 1 ? 1 : 0;
             const double share = (edge - before.second) / (y - before.second);
             const double cut = before.first + share * (x - before.first);
-            path += (inside ? "M" : "L") + number(left + cut * (width - left - right)) + " " +
+            path += std::string(inside ? "M" : "L") + number(left + cut * (width - left - right)) + " " +
                     number(height - bottom - edge * (height - top - bottom));
-            if (inside) path += "L" + number(place_x(point.first)) + " " + number(place_y(point.second));
+            if (inside)
+                path += std::string("L") + number(place_x(point.first)) + " " + number(place_y(point.second));
         } else if (inside) {
-            path +=
-                (pen_down ? "L" : "M") + number(place_x(point.first)) + " " + number(place_y(point.second));
+            path += std::string(pen_down ? "L" : "M") + number(place_x(point.first)) + " " +
+                    number(place_y(point.second));
         }
         pen_down = true;
         before = {x, y};

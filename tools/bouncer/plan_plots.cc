@@ -102,7 +102,7 @@ std::string kind_style(const candidate& one) {
         ++place;
         alike += each.can.fixed == one.can.fixed && each.can.forget == one.can.forget;
     }
-    std::string out = "k" + std::to_string(place) + " h" + std::to_string(alike % hues);
+    std::string out = std::string("k") + std::to_string(place) + " h" + std::to_string(alike % hues);
     if (one.can.fixed) out += " dashed";
     if (one.can.forget) out += " dotted";
     return out;

@@ -163,7 +163,9 @@ plan_report make_report(const plan_flags& flags) {
 std::string abilities_text(const planner::abilities& can) {
     std::string out;
     const auto say = [&](bool holds, const char* name) {
-        if (holds) out += (out.empty() ? "" : " ") + std::string(name);
+        if (!holds) return;
+        if (!out.empty()) out += " ";
+        out += name;
     };
     say(can.add, "add");
     say(can.remove, "delete");
