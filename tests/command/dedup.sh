@@ -7,7 +7,7 @@ awk 'BEGIN { srand(7); for (i = 0; i < 500000; ++i) print "line " int(rand() * 3
 awk '!seen[$0]++' lines >wanted
 distinct=$(wc -l <wanted)
 
-for way in "" --exact "--filter --fpr 1e-9" "--filter --fpr 1e-9 --expect 1K" "--window 10M --fpr 1e-9"; do
+for way in "" --exact "--filter --fpr 1e-9" "--filter --fpr 1e-9 --expect 1K" "--window 10M" "--window 24h"; do
     # shellcheck disable=SC2086
     run 0 bouncer dedup $way lines && same out wanted
     # shellcheck disable=SC2086
@@ -37,7 +37,7 @@ printf '\n\nlast' >in && run_in 0 bouncer dedup && printf '\nlast\n' >in && same
 
 # ---- state: remembered between runs
 head -n 200000 lines >one && tail -n +200001 lines >two
-for way in "" "--filter --fpr 1e-9" "--window 10M --fpr 1e-9"; do
+for way in "" "--filter --fpr 1e-9" "--window 10M" "--window 24h"; do
     rm -f seen.bnc
     # shellcheck disable=SC2086
     bouncer dedup $way --state seen.bnc one >got
@@ -46,15 +46,20 @@ for way in "" "--filter --fpr 1e-9" "--window 10M --fpr 1e-9"; do
     same got wanted
     # shellcheck disable=SC2086
     run 0 bouncer dedup $way --state seen.bnc lines && is ""
-    run 0 bouncer check -c seen.bnc lines && is 500000
+    if [[ $way == --window* ]]; then
+        refuses "seen.bnc: the filter is prehashed" bouncer check -c seen.bnc lines
+    else
+        run 0 bouncer check -c seen.bnc lines && is 500000
+    fi
 done
 rm -f seen.bnc && bouncer dedup --state seen.bnc one >got
 cp seen.bnc before
 refuses "seen.bnc" bouncer dedup --filter --state seen.bnc two
 refuses "its keys are taken as they are, and these decoded from hexadecimal" bouncer dedup --hex --state seen.bnc two
-rm -f w.bnc f.bnc && bouncer dedup --window 24h --expect 1M --state w.bnc one >out
-refuses "w.bnc: it is a window of 1,000,000 lines (dedup: the last 86400 s), and another" bouncer dedup --window 12h --state w.bnc two
-refuses "and another is asked for" bouncer dedup --window 1M --state w.bnc two
+rm -f w.bnc f.bnc && bouncer dedup --window 24h --state w.bnc one >out
+refuses "and --window asks for the last 43200 s by xxh3" bouncer dedup --window 12h --state w.bnc two
+refuses "and --window asks for the last 1000000 lines by xxh3" bouncer dedup --window 1M --state w.bnc two
+refuses "seen.bnc" bouncer dedup --window 1M --state seen.bnc two
 refuses "w.bnc" bouncer dedup --state w.bnc two
 run 0 bouncer dedup --window 24h --state w.bnc one && is ""
 bouncer dedup --filter --fpr 1e-7 --state f.bnc one >out
@@ -109,8 +114,29 @@ printf 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj\na\n' >in
 run_in 0 bouncer dedup --window 100 -c && is 10
 run_in 0 bouncer dedup --window 3 -c && is 11
 yes x | head -n 10000 >in && run_in 0 bouncer dedup --window 100 -c && is 1
-run 0 bouncer dedup --window 24h --expect 1M --fpr 1e-9 lines && same out wanted
-refuses "--window 24h needs --expect" bouncer dedup --window 24h lines
+# A window of N lines remembers at least N and at most a sixth more, whatever the pieces that they come in.
+rm -f w.bnc
+for i in $(seq 0 39); do
+    seq $((i * 100)) $((i * 100 + 99)) >in
+    run_in 0 bouncer dedup --window 600 --state w.bnc -c && is 100
+done
+seq 3400 3999 >in && run_in 0 bouncer dedup --window 600 --state w.bnc -c && is 0
+seq 0 3199 >in && run_in 0 bouncer dedup --window 600 --state w.bnc -c && is 3200
+for way in "--window 1000" "--window 24h"; do
+    # A flood in one step: nothing is lost.
+    # shellcheck disable=SC2086
+    seq 300000 | bouncer dedup $way -c >out && is 300000
+done
+(seq 1000 && seq 3000 4000 && seq 1000) >in && run_in 0 bouncer dedup --window 500 -c && is 3001
+(seq 1000 && seq 3000 3400 && seq 1000) >in && run_in 0 bouncer dedup --window 2000 -c && is 1401
+# By the clock: seen, then forgotten.
+(echo a && sleep 0.1 && echo a && sleep 3 && echo a) | bouncer dedup --window 1800ms -c >out && is 2
+refuses "10 ms to 95 years" bouncer dedup --window 300y lines
+# A stream that pauses is committed meanwhile.
+rm -f w.bnc
+(seq 10 && for _ in $(seq 100); do [[ -e w.bnc ]] && break || sleep 0.1; done && [[ -e w.bnc ]] && echo there) |
+    bouncer dedup --state w.bnc --commit-every 200ms >out
+holds there out
 refuses "neither a span of time such as 24h nor a number of lines" bouncer dedup --window soon lines
 
 # ---- a long line among others, and one beyond the limit
@@ -119,8 +145,20 @@ run 0 bouncer dedup -c long && is 3
 run 0 bouncer dedup long && [[ $(wc -c <out) == $((50000000 + 11)) ]] || fail "the long line is not whole"
 
 # ---- what contradicts itself
+# An error comes after the lines before it.
+(seq 10 99 && echo zz && seq 10 12) >in
+status=0
+bouncer dedup --hex in >out 2>err || status=$?
+[[ $status == 2 ]] || fail "exit status $status"
+seq 10 99 | cmp -s - out || fail "lines before the bad one are missing"
+holds 'in:91: not hexadecimal: "zz"'
+status=0
+bouncer dedup lines none >out 2>err || status=$?
+[[ $status == 2 ]] && same out wanted
+refuses "no/such: No such file or directory" bouncer dedup --state no/such/seen.bnc lines
 refuses "three ways: one of them" bouncer dedup --exact --filter lines
 refuses "--fpr belongs to --filter" bouncer dedup --fpr 0.1 lines
 refuses "which no --state file holds" bouncer dedup --exact --state seen.bnc lines
 refuses "none: No such file or directory" bouncer dedup none
+run 2 bash -c "bouncer dedup <&-" && holds "standard input: Bad file descriptor"
 passed

@@ -1,6 +1,7 @@
 // bouncer add: more keys into a filter in a file, which is replaced as a whole.
 #include "commands.h"
 #include "filling.h"
+#include "keyless_filter.h"
 #include "secret.h"
 #include "signals.h"
 #include "stored_filter.h"
@@ -28,6 +29,7 @@ struct add_options {
 
 int add(const add_options& chosen) {
     const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
+    const change_lock alone(chosen.path);
     stored_filter to = open_stored(chosen.path, access::load, key, chosen.form);
     if (!to.filter.writable()) throw tool_error(chosen.path + ": " + to.filter.add(0).error().message);
     record_reader reader(chosen.input.files, chosen.input.frame);
@@ -37,16 +39,17 @@ int add(const add_options& chosen) {
     const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher, "add");
     stop_if_interrupted(); // nothing was written
     save_back(to, to.info.keys_added + sum.changed);
-    warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, chosen.path);
+    warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, line_text(chosen.path),
+                     to.info.keys_added + sum.changed);
     if (chosen.json)
-        std::cout << nlohmann::ordered_json{{"file", chosen.path},
+        std::cout << nlohmann::ordered_json{{"file", json_text(chosen.path)},
                                             {"keys", sum.records},
                                             {"new", sum.changed}}
                          .dump(2)
                   << '\n';
     else if (!chosen.quiet)
-        std::cerr << chosen.path << ": " << count_text(sum.records) << " keys, " << count_text(sum.changed)
-                  << " of them new\n";
+        std::cerr << line_text(chosen.path) << ": " << count_text(sum.records) << " keys, "
+                  << count_text(sum.changed) << " of them new\n";
     return exit_done;
 }
 
@@ -59,8 +62,8 @@ run_function add_add(CLI::App& command) {
                     "The filter, replaced when all keys are in: bouncer add words.bnc more.txt")
         ->type_name("FILE.bnc")
         ->required();
-    command.add_flag("--json", chosen->json, "The counts as JSON");
-    command.add_flag("-q,--quiet", chosen->quiet, "No line about what was added");
+    command.add_flag("--json", chosen->json, "The counts as JSON: add --json words.bnc more.txt");
+    command.add_flag("-q,--quiet", chosen->quiet, "No line about what was added: add -q words.bnc more.txt");
     add_form_flags(command, chosen->form);
     add_key_file_flag(command, chosen->key_file);
     add_input_flags(command, chosen->input);

@@ -1,6 +1,7 @@
 // bouncer build: a filter of the keys in files or a pipe.
 #include "commands.h"
 #include "filling.h"
+#include "keyless_filter.h"
 #include "keys.h"
 #include "numbers.h"
 #include "progress.h"
@@ -46,6 +47,7 @@ struct build_choice {
 struct kind_facts {
     bool is_static = false;
     bool grows = false;
+    std::uint64_t steps = 1;
     hash_spec default_hash;
     result<std::uint64_t> bytes = std::uint64_t{0};
 };
@@ -54,6 +56,7 @@ struct kind_facts {
 struct new_filter {
     add_function add;
     std::function<any_filter()> view; // valid while this lives
+    std::function<std::uint64_t()> size_bytes;
 };
 
 new_filter make_new(const std::string& kind, const goal& wanted, const hash_spec& hash) {
@@ -65,6 +68,7 @@ new_filter make_new(const std::string& kind, const goal& wanted, const hash_spec
             if (!made) throw tool_error(made.error().message);
             const auto filter = std::make_shared<F>(std::move(*made));
             out.add = [filter](std::span<const std::uint64_t> hashes) { return filter->add_batch(hashes); };
+            out.size_bytes = [filter] { return filter->size_bytes(); };
             out.view = [filter] { return any_filter(filter->view()); };
         }
     });
@@ -77,6 +81,9 @@ kind_facts facts_of(const std::string& kind, const goal& wanted) {
         if (F::kind_name != kind) return;
         out.is_static = !incremental<F>;
         out.grows = F::kind_id == atomic_scalable_bloom::kind_id;
+        // All keys come in one step of such a filter, which is made for a part of the window each.
+        if constexpr (rotating<F>)
+            out.steps = F::solve({.keys = 1000, .false_positive_rate = 0.01}).value().live - 1;
         out.default_hash = spec_of(typename F::default_hasher{});
         if constexpr (requires { F::solve(wanted); }) {
             const auto chosen = F::solve(wanted);
@@ -196,11 +203,19 @@ int build(const build_choice& chosen) {
         if (!keys && facts.grows) keys = 100'000; // the first layer; the others follow
         if (!keys) keys = counted_records(chosen.input);
         if (keys) {
-            wanted.keys = std::max<std::uint64_t>(1, *keys);
+            wanted.keys = std::max<std::uint64_t>(1, *keys) * facts.steps;
             create();
             record_reader reader(chosen.input.files, chosen.input.frame);
-            const filled sum = add_records(fresh.add, adding::one_by_one, reader, chosen.input,
-                                           chosen.form.form(), hasher, "build");
+            // One that grows is watched: what it will take is not known beforehand.
+            const add_function within = [&](std::span<const std::uint64_t> hashes) {
+                const std::size_t changed = fresh.add(hashes);
+                if (chosen.memory && fresh.size_bytes() > *chosen.memory)
+                    throw tool_error("the " + kind + " takes " + bytes_text(fresh.size_bytes()) +
+                                     " by now, and --memory allows " + bytes_text(*chosen.memory));
+                return changed;
+            };
+            const filled sum = add_records(facts.grows ? within : fresh.add, adding::one_by_one, reader,
+                                           chosen.input, chosen.form.form(), hasher, "build");
             records = sum.records;
             added = sum.changed;
         } else {
@@ -209,7 +224,7 @@ int build(const build_choice& chosen) {
             spool_records(spool, reader, chosen.input, chosen.form.form(), hasher);
             stop_if_interrupted();
             records = spool.size();
-            wanted.keys = std::max<std::uint64_t>(1, records);
+            wanted.keys = std::max<std::uint64_t>(1, records) * facts.steps;
             create();
             spool.each([&](std::span<const std::uint64_t> hashes) { added += fresh.add(hashes); });
         }
@@ -217,6 +232,7 @@ int build(const build_choice& chosen) {
         made.emplace(fresh.view());
     }
     const double promised = *wanted.false_positive_rate;
+    check_output(chosen.path, chosen.force);
     ok_or_throw(save(*made, chosen.path,
                      {.label = chosen.label,
                       .keys_designed = wanted.keys,
@@ -224,18 +240,21 @@ int build(const build_choice& chosen) {
                       .fpr_promised = promised,
                       .compress = chosen.compress,
                       .keys = chosen.form.form()}));
-    warn_if_overfull(*made, wanted.keys, promised, chosen.path);
+    warn_if_overfull(*made, wanted.keys, promised, line_text(chosen.path), added);
     const std::uint64_t bytes = made->size_bytes();
     if (chosen.json) {
         const auto rate = made->expected_fpr();
-        nlohmann::ordered_json report{{"file", chosen.path},     {"kind", kind},
-                                      {"keys", records},         {"distinct", added},
-                                      {"size_bytes", bytes},     {"keys_design", wanted.keys},
+        nlohmann::ordered_json report{{"file", json_text(chosen.path)},
+                                      {"kind", kind},
+                                      {"keys", records},
+                                      {"distinct", added},
+                                      {"size_bytes", bytes},
+                                      {"keys_design", wanted.keys},
                                       {"fpr_promised", promised}};
         if (rate) report["fpr_expected"] = *rate;
         std::cout << report.dump(2) << '\n';
     } else if (!chosen.quiet) {
-        std::cerr << chosen.path << ": " << kind << " of " << count_text(records) << " keys, "
+        std::cerr << line_text(chosen.path) << ": " << kind << " of " << count_text(records) << " keys, "
                   << bytes_text(bytes);
         if (records > 0)
             std::cerr << ", "
@@ -272,10 +291,14 @@ run_function add_build(CLI::App& command) {
               "The most memory for filter and hashes; more hashes go to a temporary file: --memory 2GiB");
     command.add_option("--label", chosen->label, "Free text kept in the file: --label 'bad urls, 2026-11'")
         ->type_name("TEXT");
-    command.add_flag("--compress", chosen->compress, "Compress the file: for filters far from full");
-    command.add_flag("--force", chosen->force, "Replace a file that exists");
-    command.add_flag("-q,--quiet", chosen->quiet, "No line about what was built");
-    command.add_flag("--json", chosen->json, "What was built, as JSON on standard output");
+    command.add_flag("--compress", chosen->compress,
+                     "Compress the file: for filters far from full: --expect 1G --compress");
+    command.add_flag("--force", chosen->force,
+                     "Replace a file that exists: build --force -o words.bnc words.txt");
+    command.add_flag("-q,--quiet", chosen->quiet,
+                     "No line about what was built: build -q -o words.bnc words.txt");
+    command.add_flag("--json", chosen->json,
+                     "What was built, as JSON on standard output: build --json -o w.bnc w.txt > report.json");
     add_form_flags(command, chosen->form);
     add_hash_flags(command, chosen->hash);
     add_input_flags(command, chosen->input);

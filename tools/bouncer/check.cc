@@ -1,5 +1,6 @@
 // bouncer check: the lines that may be present in a filter.
 #include "commands.h"
+#include "keyless_filter.h"
 #include "keys.h"
 #include "output.h"
 #include "pipeline.h"
@@ -38,7 +39,7 @@ struct check_options {
 struct check_run {
     const check_options& chosen;
     std::vector<stored_filter> filters;
-    output out{STDOUT_FILENO, "standard output"};
+    output out;
     progress shown;
     std::uint64_t asked = 0;
     std::uint64_t found = 0;
@@ -89,7 +90,7 @@ class check_job {
             found_ += end - i;
             if (!run_.chosen.count) {
                 if (run_.chosen.tag && !run_.chosen.absent) {
-                    text_ += run_.chosen.all ? "all" : run_.filters[first_[i]].path;
+                    text_ += run_.chosen.all ? "all" : line_text(run_.filters[first_[i]].path);
                     text_ += '\t';
                 }
                 text_ += records.framed(i, end);
@@ -134,7 +135,7 @@ int check(const check_options& chosen) {
     record_reader reader(chosen.input.files, chosen.input.frame);
     check_run run{chosen,
                   std::move(filters),
-                  output(STDOUT_FILENO, "standard output"),
+                  output(STDOUT_FILENO, "standard output", chosen.input.frame),
                   progress(reader, "check"),
                   0,
                   0,
@@ -148,7 +149,7 @@ int check(const check_options& chosen) {
             nlohmann::ordered_json report{{"keys", run.asked},
                                           {chosen.absent ? "absent" : "present", run.found}};
             for (std::size_t f = 0; f < paths.size(); ++f)
-                report["filters"].push_back({{"file", paths[f]}, {"present", run.found_in[f]}});
+                report["filters"].push_back({{"file", json_text(paths[f])}, {"present", run.found_in[f]}});
             run.out.append(report.dump(2) + "\n");
         } else {
             run.out.append(std::to_string(run.found) + "\n");
@@ -170,11 +171,16 @@ run_function add_check(CLI::App& command) {
                     "One more filter; a line may be in any: -f more.bnc -f others.bnc")
         ->type_name("FILE.bnc")
         ->allow_extra_args(false);
-    command.add_flag("--all", chosen->all, "Only lines that may be in every filter");
-    command.add_flag("-v,--invert-match", chosen->absent, "The lines that are surely absent instead");
-    command.add_flag("-c,--count", chosen->count, "Only how many lines");
-    command.add_flag("--tag", chosen->tag, "Before each line the first filter that may have it, and a tab");
-    command.add_flag("--json", chosen->json, "With -c: the counts, of each filter too");
+    command.add_flag("--all", chosen->all,
+                     "Only lines that may be in every filter: check --all -f b.bnc a.bnc lines.txt");
+    command.add_flag("-v,--invert-match", chosen->absent,
+                     "The lines that are surely absent instead: check -v known.bnc new.txt");
+    command.add_flag("-c,--count", chosen->count, "Only how many lines: check -c known.bnc lines.txt");
+    command.add_flag(
+        "--tag", chosen->tag,
+        "Before each line the first filter that may have it, and a tab: check --tag -f b.bnc a.bnc");
+    command.add_flag("--json", chosen->json,
+                     "With -c: the counts, of each filter too: check -c --json a.bnc lines.txt");
     add_form_flags(command, chosen->form);
     add_key_file_flag(command, chosen->key_file);
     add_input_flags(command, chosen->input);

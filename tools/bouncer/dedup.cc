@@ -18,9 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <exception>
 #include <iostream>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 namespace bouncer::tool {
 
@@ -50,7 +55,7 @@ struct dedup_run {
     key_form form;
     any_hasher hasher;
     std::unique_ptr<dedup_memory> memory;
-    output out{STDOUT_FILENO, "standard output"};
+    output out;
     progress shown;
     std::uint64_t lines = 0;
     std::uint64_t distinct = 0;
@@ -59,6 +64,9 @@ struct dedup_run {
     steady::time_point begin = steady::now();
     steady::time_point committed = steady::now();
     double commit_cost = 0; // seconds, of the last one
+    std::uint64_t committed_lines = 0;
+    std::mutex mutex = {};          // of all above: who delivers, and who commits while nothing comes
+    std::exception_ptr failed = {}; // a commit that nobody waited for
 
     // Only after the lines are out: whoever starts anew from the state has them.
     void commit() {
@@ -71,13 +79,41 @@ struct dedup_run {
         const auto before = steady::now();
         memory->commit(chosen.state, form);
         committed = steady::now();
+        committed_lines = lines;
         commit_cost = std::chrono::duration<double>(committed - before).count();
     }
     // At most a tenth of the time goes into commits.
     void commit_if_due() {
         const double since = std::chrono::duration<double>(steady::now() - committed).count();
-        if (since > chosen.commit_seconds.value_or(60) && since > 10 * commit_cost) commit();
+        if (lines > committed_lines && since > chosen.commit_seconds.value_or(60) && since > 10 * commit_cost)
+            commit();
     }
+};
+
+// Commits while no line comes: a stream that pauses is safe a minute later. Ends with its scope.
+class commit_timer {
+  public:
+    explicit commit_timer(dedup_run& run) {
+        if (run.chosen.state.empty()) return;
+        thread_ = std::jthread([&run](const std::stop_token& stop) {
+            std::mutex own;
+            std::condition_variable_any wake;
+            const auto period =
+                std::chrono::duration<double>(std::clamp(run.chosen.commit_seconds.value_or(60), 0.01, 1.0));
+            std::unique_lock wait(own);
+            while (!wake.wait_for(wait, stop, period, [] { return false; }) && !stop.stop_requested()) {
+                const std::lock_guard guard(run.mutex);
+                try {
+                    if (!run.failed) run.commit_if_due();
+                } catch (...) {
+                    run.failed = std::current_exception(); // told with the next line, or at the end
+                }
+            }
+        });
+    }
+
+  private:
+    std::jthread thread_;
 };
 
 class dedup_job {
@@ -93,6 +129,8 @@ class dedup_job {
     }
 
     void deliver(const chunk& records, std::uint64_t) {
+        const std::lock_guard guard(run_.mutex);
+        if (run_.failed) std::rethrow_exception(run_.failed);
         const std::size_t count = records.records();
         run_.memory->test_and_add(records, hashes_, {seen_.get(), count});
         for (std::size_t i = 0; i < count;) {
@@ -147,7 +185,6 @@ std::optional<std::uint64_t> guessed_lines(const dedup_options& chosen, const re
 std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const record_reader& reader,
                                           const any_hasher& hasher, const key_form& form) {
     std::optional<std::string> state;
-    snapshot_info stored;
     if (!chosen.state.empty() && ::access(chosen.state.c_str(), F_OK) == 0) {
         const auto info = inspect(chosen.state);
         if (!info) throw tool_error(info.error().message);
@@ -157,35 +194,21 @@ std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const rec
         if (chosen.rate && info->fpr_promised != 0 && *chosen.rate != info->fpr_promised)
             throw tool_error(chosen.state + ": it has a rate of " + rate_text(info->fpr_promised) +
                              ", and --fpr says " + rate_text(*chosen.rate));
-        stored = *info;
         state = chosen.state;
     }
+    if (!chosen.state.empty() && !state) check_output(chosen.state, true);
     if (chosen.exact) return make_exact_memory(chosen.input, form);
     if (!chosen.window.empty()) {
         window_choice how;
-        how.rate = chosen.rate.value_or(1e-6);
         if (const auto seconds = parse_seconds(chosen.window)) {
+            if (*seconds < 0.01 || *seconds > 3e9)
+                throw tool_error("--window: a span of time is 10 ms to 95 years, and not " + chosen.window);
             how.seconds = *seconds;
-            if (!chosen.expect && !state)
-                throw tool_error("--window " + chosen.window +
-                                 " needs --expect N, the lines that a window may hold: --expect 10M");
-            how.keys = chosen.expect.value_or(0);
         } else if (const auto lines = parse_count(chosen.window); lines && *lines > 0) {
-            if (chosen.expect)
-                throw tool_error(
-                    "--expect belongs to a --window of time: this one has as many lines as it says");
-            how.keys = *lines;
+            how.lines = *lines;
         } else {
             throw tool_error("--window: \"" + chosen.window +
                              "\" is neither a span of time such as 24h nor a number of lines such as 10M");
-        }
-        if (state && stored.keys_designed != 0) { // else load tells that it is no window at all
-            if (how.seconds && (!chosen.expect || *chosen.expect == stored.keys_designed))
-                how.keys = stored.keys_designed;
-            how.rate = stored.fpr_promised;
-            if (how.keys != stored.keys_designed || window_label(how) != stored.label)
-                throw tool_error(chosen.state + ": it is a window of " + count_text(stored.keys_designed) +
-                                 " lines (" + stored.label + "), and another is asked for");
         }
         return make_window_memory(hasher, how, state);
     }
@@ -242,10 +265,8 @@ int dedup(const dedup_options& chosen) {
     if (chosen.exact && !chosen.state.empty())
         throw tool_error(
             "--exact keeps the lines themselves, which no --state file holds: leave out one of the two");
-    if (chosen.rate && !chosen.filter && chosen.window.empty())
-        throw tool_error("--fpr belongs to --filter or --window");
-    if (chosen.expect && !chosen.filter && chosen.window.empty())
-        throw tool_error("--expect belongs to --filter or --window");
+    if (chosen.rate && !chosen.filter) throw tool_error("--fpr belongs to --filter");
+    if (chosen.expect && !chosen.filter) throw tool_error("--expect belongs to --filter");
     if (chosen.commit_seconds && chosen.state.empty()) throw tool_error("--commit-every belongs to --state");
     if (chosen.json && !chosen.stats && !chosen.count) throw tool_error("--json belongs to --stats or -c");
     const key_form form = chosen.form.form();
@@ -255,9 +276,17 @@ int dedup(const dedup_options& chosen) {
                   .form = form,
                   .hasher = hasher,
                   .memory = make_memory(chosen, reader, hasher, form),
+                  .out = output(STDOUT_FILENO, "standard output", chosen.input.frame),
                   .shown = progress(reader, "dedup")};
     pipeline<dedup_job> line(reader, chosen.input.frame, [&] { return dedup_job(run); });
-    line.run(pipeline_threads(reader));
+    try {
+        const commit_timer timer(run);
+        line.run(pipeline_threads(reader));
+    } catch (const tool_error&) {
+        run.out.flush(); // the lines before the one that is wrong
+        throw;
+    }
+    if (run.failed) std::rethrow_exception(run.failed);
     run.out.flush();
     run.commit();
     stop_if_interrupted();
@@ -276,19 +305,20 @@ int dedup(const dedup_options& chosen) {
 
 run_function add_dedup(CLI::App& command) {
     auto chosen = std::make_shared<dedup_options>();
-    command.add_flag("--exact", chosen->exact, "Remember the keys themselves: no line is ever lost");
-    command.add_flag("--filter", chosen->filter,
-                     "Bounded memory: a growing filter, which loses a few new lines");
+    command.add_flag("--exact", chosen->exact,
+                     "Remember the keys themselves, so that no line is ever lost: dedup --exact small.txt");
+    command.add_flag(
+        "--filter", chosen->filter,
+        "Bounded memory: a growing filter, which loses a few new lines: dedup --filter --fpr 1e-5 huge.txt");
     add_rate(command, "--fpr", chosen->rate,
-             "With --filter or --window: the share of new lines that may be lost (default 1e-6): --fpr 1e-5");
+             "With --filter: the share of new lines that may be lost (default 1e-6): --fpr 1e-5");
     command
         .add_option("--window", chosen->window,
                     "Forget: a line counts as seen if it came in the last 24h, or among the last 10M lines: "
-                    "--window 24h --expect 5M")
+                    "--window 24h")
         ->type_name("SPAN");
-    add_count(
-        command, "--expect", chosen->expect,
-        "With --filter: lines to make room for at once; with --window 24h: lines of a window: --expect 10M");
+    add_count(command, "--expect", chosen->expect,
+              "With --filter: lines to make room for at once: --expect 10M");
     command
         .add_option("--state", chosen->state,
                     "Remember between runs in this file, made if missing: --state seen.bnc. Written after "
@@ -304,9 +334,12 @@ run_function add_dedup(CLI::App& command) {
             },
             "How often the state is written, besides at the end (default 60s): --commit-every 5min")
         ->type_name("SPAN");
-    command.add_flag("-c,--count", chosen->count, "Only the number of distinct lines");
-    command.add_flag("--stats", chosen->stats, "A summary on stderr at the end, lost lines among it");
-    command.add_flag("--json", chosen->json, "The summary, or the count, as JSON");
+    command.add_flag("-c,--count", chosen->count, "Only the number of distinct lines: dedup -c visitors.txt");
+    command.add_flag(
+        "--stats", chosen->stats,
+        "A summary on stderr at the end, lost lines among it: dedup --stats all.txt > unique.txt");
+    command.add_flag("--json", chosen->json,
+                     "The summary, or the count, as JSON: dedup --stats --json all.txt > unique.txt");
     add_form_flags(command, chosen->form);
     add_hash_flags(command, chosen->hash);
     add_input_flags(command, chosen->input);

@@ -9,11 +9,10 @@
 #include <bouncer/scalable.h>
 #include <bouncer/snapshot.h>
 #include <bouncer/window_schedule.h>
-#include <bouncer/windowed_bloom.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -161,82 +160,116 @@ class filter_memory final : public dedup_memory {
     std::uint64_t loaded_;
 };
 
+// The lines of a window: fingerprints of 61 bits, and in the other 3 the step in which a line was last seen, modulo 8. A
+// window is six steps and the one that is going on; what is older is swept out when a step ends, so the eighth value of a
+// tag is free when it is given again. However many lines come in a step, none is lost but by a collision.
 class window_memory final : public dedup_memory {
   public:
     window_memory(const any_hasher& hasher, const window_choice& how, const std::optional<std::string>& state)
-        : filter_(state ? load_state<plain_windowed_bloom>(*state, hasher) : make(hasher, how)), how_(how) {
+        : how_(how), hash_(hasher.spec()), table_(3) {
         if (how.seconds) {
-            const std::uint32_t steps = filter_.window_steps();
             const auto nanoseconds = static_cast<std::int64_t>(*how.seconds * 1e9) / steps * steps;
-            schedule_ = value_or_throw(window_schedule::make(std::chrono::nanoseconds(nanoseconds), steps));
+            schedule_ = value_or_throw(window_schedule::make(std::chrono::nanoseconds(nanoseconds), steps),
+                                       "--window");
+            step_ = schedule_->epoch_now();
         } else {
-            step_lines_ = (how.keys + filter_.window_steps() - 1) / filter_.window_steps();
-            left_ = step_lines_;
+            step_lines_ = (how.lines + steps - 1) / steps;
         }
-        if (state && how.seconds) rotate();
+        if (state) resume(*state);
     }
 
     void test_and_add(const chunk&, std::span<const std::uint64_t> hashes, std::span<bool> seen) override {
-        if (schedule_) rotate();
+        if (schedule_) go_to(schedule_->epoch_now());
         for (std::size_t done = 0; done < hashes.size();) {
             std::size_t some = hashes.size() - done;
             if (!schedule_) {
-                if (left_ == 0) {
-                    ok_or_throw(filter_.rotate_to(filter_.epoch() + 1));
-                    left_ = step_lines_;
+                if (step_used_ == step_lines_) {
+                    go_to(step_ + 1);
+                    step_used_ = 0;
                 }
-                some = static_cast<std::size_t>(std::min<std::uint64_t>(some, left_));
-                left_ -= some;
+                some = static_cast<std::size_t>(std::min<std::uint64_t>(some, step_lines_ - step_used_));
+                step_used_ += some;
             }
-            const std::size_t added =
-                filter_.test_and_add(hashes.subspan(done, some), seen.subspan(done, some));
-            // The rate is that of a window at its fullest, or less: a bound, and nearly what is to be expected.
-            expected_ += static_cast<double>(added) * how_.rate;
+            const std::uint64_t before = table_.size();
+            table_.test_and_add(hashes.subspan(done, some), seen.subspan(done, some), step_ % 8);
+            // A new line meets one of those that are remembered with n / 2^61.
+            expected_ +=
+                static_cast<double>(table_.size() - before) * static_cast<double>(table_.size()) * 0x1p-61;
             done += some;
         }
     }
-    lost_lines lost() const override { return {expected_, expected_}; }
-    std::uint64_t size_bytes() const override { return filter_.size_bytes(); }
+    lost_lines lost() const override { return {expected_, std::nullopt}; }
+    std::uint64_t size_bytes() const override { return table_.size_bytes(); }
     std::string description() const override {
-        return "a windowed_bloom of " +
-               (how_.seconds ? seconds_text(*how_.seconds) : count_text(how_.keys) + " lines") +
-               ", false-positive rate at most " + rate_text(how_.rate);
+        return "61-bit fingerprints of the last " +
+               (how_.seconds ? seconds_text(*how_.seconds) : count_text(how_.lines) + " lines");
     }
     void commit(const std::string& path, const key_form& form) const override {
-        ok_or_throw(save(filter_, path,
-                         {.label = window_label(how_),
-                          .keys_designed = how_.keys,
-                          .fpr_promised = how_.rate,
-                          .keys = form}));
+        std::vector<std::uint64_t> slots;
+        slots.reserve(table_.size());
+        table_.for_each([&](std::uint64_t slot) { slots.push_back(slot); });
+        // Prehashed: a slot is no hash of a key, and nobody shall ask for one.
+        auto set = plain_fingerprint_set::build(slots, {.keys = slots.size(), .false_positive_rate = 0.5});
+        if (!set) throw tool_error(path + ": " + set.error().message);
+        ok_or_throw(save(*set, path, {.label = label(), .keys_added = slots.size(), .keys = form}));
     }
 
   private:
-    static plain_windowed_bloom make(const any_hasher& hasher, const window_choice& how) {
-        auto made = plain_windowed_bloom::create({.keys = how.keys, .false_positive_rate = how.rate},
-                                                 {.hash = hasher.spec()});
-        if (!made) throw tool_error(made.error().message);
-        return std::move(*made);
+    static constexpr std::uint32_t steps = 6;
+
+    // What another run must know, and whether it is the same window.
+    std::string window() const {
+        return how_.seconds ? number_text(*how_.seconds, 15) + " s" : std::to_string(how_.lines) + " lines";
     }
-    void rotate() {
-        const std::uint64_t now = schedule_->epoch_now();
-        if (now > filter_.epoch())
-            ok_or_throw(filter_.rotate_to(now)); // a clock that goes back changes nothing
+    std::string label() const {
+        return "dedup: the last " + window() + " by " + to_string(hash_) + "; step " + std::to_string(step_) +
+               ", " + std::to_string(step_used_) + " lines into it";
+    }
+    void resume(const std::string& path) {
+        const auto stored = load<plain_fingerprint_set>(path);
+        const auto info = inspect(path);
+        if (!stored || !info)
+            throw tool_error((stored ? info.error() : stored.error()).message +
+                             "; a --state of another way of remembering?");
+        const std::string same = "dedup: the last " + window() + " by " + to_string(hash_) + "; step ";
+        unsigned long long step = 0;
+        unsigned long long used = 0;
+        if (!info->label.starts_with(same) ||
+            std::sscanf(info->label.c_str() + same.size(), "%llu, %llu lines", &step, &used) != 2 ||
+            (!schedule_ && used > step_lines_))
+            throw tool_error(path + ": it remembers \"" + info->label +
+                             "\", and --window asks for the last " + window() + " by " + to_string(hash_));
+        const std::uint64_t now = step_;
+        step_ = step;
+        step_used_ = used;
+        detail::set_layout(stored->params()).for_each(stored->words().line(0), [&](std::uint64_t slot) {
+            table_.restore(slot);
+        });
+        if (schedule_) go_to(now);
+    }
+    // A clock that goes back changes nothing.
+    void go_to(std::uint64_t step) {
+        if (step <= step_) return;
+        // A tag of t is that of the last step up to now with t as its remainder.
+        const std::uint64_t was = step_;
+        step_ = step;
+        table_.sweep([&](std::uint64_t slot) {
+            const std::uint64_t age = (was - slot % 8) % 8; // in steps, when it was `was`
+            return step - was + age <= steps;
+        });
     }
 
-    plain_windowed_bloom filter_;
     window_choice how_;
+    hash_spec hash_;
+    seen_table table_;
     std::optional<window_schedule> schedule_;
+    std::uint64_t step_ = 0;
     std::uint64_t step_lines_ = 0;
-    std::uint64_t left_ = 0;
+    std::uint64_t step_used_ = 0;
     double expected_ = 0;
 };
 
 } // namespace
-
-std::string window_label(const window_choice& how) {
-    return how.seconds ? "dedup: the last " + number_text(*how.seconds, 15) + " s"
-                       : "dedup: the last " + std::to_string(how.keys) + " lines";
-}
 
 std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher,
                                                       const std::optional<std::string>& state) {

@@ -39,14 +39,11 @@ struct filter_choice {
     std::uint64_t first_keys = 1'000'000;
     bool counted = false; // first_keys is the number of lines: no growth is to be expected
 };
+// A window of time, or of lines.
 struct window_choice {
-    double rate = 1e-6;
-    std::uint64_t keys = 0;        // in a window
-    std::optional<double> seconds; // a window of time; otherwise of `keys` lines
+    std::optional<double> seconds;
+    std::uint64_t lines = 0;
 };
-
-// What a window says of itself in its state: another window must not go on from it.
-std::string window_label(const window_choice& how);
 
 // With `state`, what it holds; a file that was made in another way is an error.
 std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher,

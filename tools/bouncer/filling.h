@@ -65,7 +65,8 @@ void spool_records(hash_spool& to, record_reader& reader, const input_options& i
 std::optional<std::uint64_t> counted_records(const input_options& input);
 
 // What is wrong with a filter that holds more than it was made for, on stderr; nothing otherwise.
+// `keys_known`: where they were counted, and need not be estimated.
 void warn_if_overfull(const any_filter& filter, std::uint64_t keys_designed, double fpr_promised,
-                      const std::string& path);
+                      const std::string& path, const std::optional<std::uint64_t>& keys_known = std::nullopt);
 
 } // namespace bouncer::tool

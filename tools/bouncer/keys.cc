@@ -1,5 +1,6 @@
 #include "keys.h"
 
+#include "numbers.h"
 #include "tool_error.h"
 
 #include "format/envelope.h"
@@ -106,14 +107,17 @@ void add_input_flags(CLI::App& command, input_options& out) {
     command
         .add_flag_callback(
             "--length-prefixed", [&out] { out.frame = framing::length_prefixed; },
-            "Binary keys: 4 bytes little-endian length, then the bytes")
+            "Binary keys, each 4 bytes of little-endian length and then its bytes: check --length-prefixed "
+            "ids.bnc ids.bin")
         ->excludes(zero);
     command
-        .add_option_function<std::uint64_t>(
+        .add_option_function<std::string>(
             "--field",
-            [&out](std::uint64_t field) {
-                if (field == 0) throw CLI::ValidationError("--field", "fields are numbered from 1");
-                out.field = field;
+            [&out](const std::string& text) {
+                const auto field = parse_count(text);
+                if (!field) throw CLI::ValidationError("--field", field.error().message);
+                if (*field == 0) throw CLI::ValidationError("--field", "fields are numbered from 1");
+                out.field = *field;
             },
             "The key is this field of the line, from 1: --field 3 --delimiter ,")
         ->type_name("N");

@@ -58,6 +58,9 @@ int run(int argc, char** argv) {
         return std::cout ? exit_done : complain("", "standard output: cannot be written");
     } catch (const CLI::ParseError& error) {
         const entry* const where = chosen();
+        if (where == nullptr && argc > 1 && argv[1][0] != '-')
+            return complain("",
+                            "there is no subcommand \"" + std::string(argv[1]) + "\" (see bouncer --help)");
         return complain(where ? where->what->name : "",
                         std::string(error.what()) + " (see bouncer " +
                             (where ? where->what->name + std::string(" ") : "") + "--help)");

@@ -1,6 +1,8 @@
 // Standard output, in whole records.
 #pragma once
 
+#include "records.h"
+
 #include <string>
 #include <string_view>
 
@@ -11,7 +13,7 @@ namespace bouncer::tool {
 // Errors: tool_error with the system's text; quiet_exit 141 when nobody reads any more.
 class output {
   public:
-    explicit output(int number, std::string name) : number_(number), name_(std::move(name)) {}
+    output(int number, std::string name, framing how) : number_(number), name_(std::move(name)), how_(how) {}
     void append(std::string_view records) {
         if (buffer_.size() + records.size() > most) {
             flush();
@@ -33,6 +35,7 @@ class output {
 
     int number_;
     std::string name_;
+    framing how_;
     std::string buffer_;
 };
 

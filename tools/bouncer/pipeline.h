@@ -28,7 +28,7 @@ inline unsigned pipeline_threads(const record_reader& reader) {
 // Thread safety: run() is called once, and starts its own threads.
 //   1. reader_mutex_ is held while a chunk is read and gets its number: chunks are numbered in the order of the input.
 //   2. deliver() is called by one thread at a time, for chunk n after chunk n - 1. turn_ is the number of the next.
-//   3. An error belongs to its chunk: everything before it is delivered, nothing after it.
+//   3. An error belongs to its place: every record before it is delivered, none after it.
 template <class Job>
 class pipeline {
   public:
@@ -74,24 +74,32 @@ class pipeline {
                 if (ended_ && !error) return;
                 number = next_++;
             }
-            if (!error) {
+            if (!error) now.split(how_);
+            // A bad record ends the run, but not the records before it: the chunk is cut there, and worked on again.
+            bool deliverable = !error || is_bad_record(error);
+            while (deliverable) {
                 try {
-                    now.split(how_);
                     job->work(now);
+                    break;
+                } catch (const bad_record& bad) {
+                    error = std::current_exception();
+                    now.truncate(bad.index);
                 } catch (...) {
                     error = std::current_exception();
+                    deliverable = false;
                 }
             }
             std::unique_lock guard(turn_mutex_);
             turned_.wait(guard, [&] { return turn_ == number || failed_; });
             if (failed_) return;
             guard.unlock();
-            if (!error) {
+            if (now.input != input_) {
+                input_ = now.input;
+                records_ = 0;
+            }
+            const std::uint64_t first = records_;
+            if (deliverable && now.records() > 0) {
                 try {
-                    if (now.input != input_) {
-                        input_ = now.input;
-                        records_ = 0;
-                    }
                     job->deliver(now, records_);
                     records_ += now.records();
                     total_ += now.records();
@@ -99,7 +107,7 @@ class pipeline {
                     error = std::current_exception();
                 }
             }
-            if (error) error = placed(error, now);
+            if (error) error = placed(error, now, first);
             guard.lock();
             if (error) failed_ = error;
             ++turn_;
@@ -112,12 +120,21 @@ class pipeline {
         }
     }
 
+    static bool is_bad_record(const std::exception_ptr& error) {
+        try {
+            std::rethrow_exception(error);
+        } catch (const bad_record&) {
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+
     // "FILE:LINE: why" for a bad record.
-    std::exception_ptr placed(const std::exception_ptr& error, const chunk& where) {
+    std::exception_ptr placed(const std::exception_ptr& error, const chunk& where, std::uint64_t before) {
         try {
             std::rethrow_exception(error);
         } catch (const bad_record& bad) {
-            const std::uint64_t before = where.input == input_ ? records_ : 0;
             return std::make_exception_ptr(tool_error(reader_.name(where.input) + ":" +
                                                       std::to_string(before + bad.index + 1) + ": " +
                                                       bad.what()));

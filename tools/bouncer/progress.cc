@@ -26,7 +26,8 @@ std::size_t terminal_columns() {
 } // namespace
 
 progress::progress(const record_reader& reader, std::string doing)
-    : reader_(reader), doing_(std::move(doing)), shown_(::isatty(STDERR_FILENO) == 1), begin_(clock::now()),
+    : reader_(reader), doing_(std::move(doing)),
+      shown_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1), begin_(clock::now()),
       last_(begin_) {}
 
 progress::~progress() {

@@ -1,4 +1,5 @@
-// A line on a terminal's stderr that says how far the input is read: share, rate, time left. Silent elsewhere.
+// A line on a terminal's stderr that says how far the input is read: share, rate, time left. Silent elsewhere,
+// and where lines are printed to the terminal themselves.
 #pragma once
 
 #include "records.h"

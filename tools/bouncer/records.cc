@@ -95,14 +95,14 @@ record_reader::record_reader(std::vector<std::string> paths, framing how)
     }
 }
 
-bool record_reader::open_next() {
+void record_reader::open_next() {
     if (input_) done_bytes_ += input_->taken_bytes();
     input_.reset();
-    if (opened_ == paths_.size()) return false;
+    if (opened_ == paths_.size()) return;
     input_.emplace(byte_input::open(paths_[opened_++]));
     parsed_ = 0;
     records_before_ = 0;
-    return true;
+    at_end_ = false;
 }
 
 std::size_t record_reader::whole_bytes(const chunk& in, std::size_t known) {
@@ -126,9 +126,14 @@ std::size_t record_reader::whole_bytes(const chunk& in, std::size_t known) {
 
 bool record_reader::next(chunk& out) {
     while (input_) {
-        out.input = opened_ - 1;
         out.size_ = 0;
         out.ends_.clear();
+        if (at_end_) {
+            out.input = std::min(opened_, paths_.size() - 1); // whose fault it is if it cannot be opened
+            open_next();
+            continue;
+        }
+        out.input = opened_ - 1;
         out.grow(chunk_bytes + 1);
         parsed_ = 0;
         if (!carry_.empty()) {
@@ -150,10 +155,11 @@ bool record_reader::next(chunk& out) {
             const std::size_t before = out.size_;
             out.size_ += got;
             if (const std::size_t found = whole_bytes(out, before); found > 0) whole = found;
-            if (out.size_ - whole > record_most + 4)
-                throw bad_record(static_cast<std::size_t>(std::count(
-                                     out.bytes_.get(), out.bytes_.get() + whole, terminator_of(how_))),
-                                 "this line is longer than 1 GiB");
+            if (out.size_ - whole > record_most + 4) {
+                out.size_ = whole; // they are delivered before this is told
+                out.split(how_);
+                throw bad_record(out.records(), "this line is longer than 1 GiB");
+            }
         }
         taken_.store(done_bytes_ + input_->taken_bytes(), std::memory_order_relaxed);
         if (ended && reading_stopped()) { // what has no end yet is no line
@@ -166,7 +172,7 @@ bool record_reader::next(chunk& out) {
                                      std::to_string(records_before_ + 1));
                 out.bytes_[out.size_++] = terminator_of(how_); // the last line has no end of its own
             }
-            open_next();
+            at_end_ = true;
         } else {
             carry_.assign(out.bytes_.get() + whole, out.bytes_.get() + out.size_);
             out.size_ = whole;

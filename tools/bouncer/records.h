@@ -49,6 +49,12 @@ class chunk {
     }
     std::string_view bytes() const noexcept { return {bytes_.get(), size_}; }
 
+    // [exclusive] Only the first `count` records stay.
+    void truncate(std::size_t count) {
+        if (count >= ends_.size()) return;
+        size_ = begin(count);
+        ends_.resize(count);
+    }
     // [exclusive] Finds the records in the bytes, once. The reader leaves that to who works on the chunk.
     void split(framing how);
 
@@ -71,7 +77,8 @@ class chunk {
 // bad_record of the chunk that would have been next.
 class record_reader {
   public:
-    // No paths: standard input. Opens the first at once, the others in their turn.
+    // No paths: standard input. Opens the first at once, the others in their turn: what is wrong with one is told when
+    // everything before it has been read.
     record_reader(std::vector<std::string> paths, framing how);
 
     // False at the end of the last input, or when the command was interrupted.
@@ -87,7 +94,7 @@ class record_reader {
     static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
 
   private:
-    bool open_next();
+    void open_next();
     // The bytes of whole records at the start of what is in `in`, from byte `known` on.
     std::size_t whole_bytes(const chunk& in, std::size_t known);
 
@@ -99,6 +106,7 @@ class record_reader {
     std::atomic<std::uint64_t> taken_ = 0;
     std::optional<byte_input> input_;
     std::size_t opened_ = 0;
+    bool at_end_ = false;              // of input_: the next is opened when more is asked for
     std::vector<char> carry_;          // the start of a record whose end is not yet here
     std::size_t parsed_ = 0;           // of length-prefixed records: where the next one begins
     std::uint64_t records_before_ = 0; // of this input, length-prefixed: for messages

@@ -63,6 +63,7 @@ class remove_job {
 
 int remove(const remove_options& chosen) {
     const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
+    const change_lock alone(chosen.path);
     stored_filter from = open_stored(chosen.path, access::load, key, chosen.form);
     const bool can = from.filter.visit([]<class F>(const F&) { return deletable<F>; });
     if (!can) throw tool_error(chosen.path + ": " + from.filter.try_remove(0).error().message);

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "keyless_filter.h"
 #include "numbers.h"
+#include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
 
@@ -41,6 +42,7 @@ std::uint64_t epoch_now(const rotate_options& chosen, std::uint32_t steps) {
 int rotate(const rotate_options& chosen) {
     if (chosen.epoch.has_value() == chosen.now)
         throw tool_error("give either --epoch N, or --now with --window");
+    const change_lock alone(chosen.path);
     keyless_filter stored = open_keyless(chosen.path, access::load);
     const auto found = stored.filter.visit([]<class F>(const F& f) {
         if constexpr (requires { f.window_steps(); })

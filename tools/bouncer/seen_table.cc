@@ -5,18 +5,11 @@
 
 #include <bouncer/detail/bits.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace bouncer::tool {
 
-namespace {
-
-constexpr std::uint64_t first_slots = 512;
-
-} // namespace
-
-seen_table::seen_table() {
+seen_table::seen_table(unsigned tag_bits) : tags_((std::uint64_t{1} << tag_bits) - 1) {
     for (partition& one : partitions_) one = make(first_slots);
 }
 
@@ -50,21 +43,14 @@ bool seen_table::put(partition& in, std::uint64_t hash) noexcept {
 }
 
 void seen_table::grow(partition& which) {
-    // Hostile input may crowd the end of a partition: then a larger one again, at most 2^16 times as large in all.
-    for (std::uint64_t slots = which.slots + which.slots / 2;; slots *= 2) {
-        partition larger = make(slots);
-        bool whole = true;
-        for (std::uint64_t i = 0; i < which.slots + spare && whole; ++i)
-            if (const std::uint64_t hash = which.table()[i]; hash != empty) whole = put(larger, hash);
-        if (!whole) continue;
-        which = std::move(larger);
-        return;
-    }
+    rebuild(which, which.slots / 4 * 3, [](std::uint64_t) { return true; });
 }
 
-void seen_table::test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> seen) {
+void seen_table::test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> seen,
+                              std::uint64_t tag) {
     constexpr std::size_t ahead = 24;
     constexpr unsigned shift = 64 - partition_bits;
+    const std::uint64_t tags = tags_;
     const std::size_t count = hashes.size();
     for (std::size_t i = 0; i < count; ++i) {
         if (i + ahead < count) {
@@ -72,21 +58,30 @@ void seen_table::test_and_add(std::span<const std::uint64_t> hashes, std::span<b
             const partition& in = partitions_[later >> shift];
             __builtin_prefetch(in.table() + place(in, later), 1);
         }
-        const std::uint64_t hash = hashes[i] == empty ? 1 : hashes[i];
+        std::uint64_t hash = hashes[i] & ~tags;
+        if (hash == empty) hash = tags + 1; // kept as its neighbour
         partition& in = partitions_[hash >> shift];
-        const std::uint64_t* at = in.table() + place(in, hash);
-        while (*at != hash && *at != empty) ++at;
-        seen[i] = *at == hash;
-        if (seen[i]) continue;
+        std::uint64_t* at = in.table() + place(in, hash);
+        while ((*at & ~tags) != hash && *at != empty) ++at;
+        seen[i] = *at != empty;
+        if (seen[i]) {
+            if (tags != 0) *at = hash | tag;
+            continue;
+        }
         if (in.used >= in.most || at == in.table() + in.slots + spare - 1) {
             grow(in);
-            while (!put(in, hash)) grow(in);
+            while (!put(in, hash | tag)) grow(in);
         } else {
-            *const_cast<std::uint64_t*>(at) = hash;
+            *at = hash | tag;
             ++in.used;
         }
         ++size_;
     }
+}
+
+void seen_table::restore(std::uint64_t slot) {
+    bool there = false;
+    test_and_add({&slot, 1}, {&there, 1}, slot & tags_);
 }
 
 std::uint64_t seen_table::size_bytes() const noexcept {

@@ -3,10 +3,12 @@
 
 #include <bouncer/region.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace bouncer::tool {
 
@@ -16,13 +18,35 @@ namespace bouncer::tool {
 // new hash reads 2.5 to 8.5 slots in the mean. While a partition moves, 1/32 of the table is there twice. (To double the
 // whole at 13/16 would be 10 to 20 bytes, and 30 while it moves.)
 // [exclusive]
+//
+// With `tag_bits` the lowest bits of a slot are not the hash's: they say when it was last seen, for who forgets. Such a
+// fingerprint has 61 bits.
 class seen_table {
   public:
-    seen_table();
+    explicit seen_table(unsigned tag_bits = 0);
 
     // seen[i]: was hashes[i] there? It is, afterwards. In order, so that of two equal ones the first is new. Throws
     // tool_error when there is no memory.
-    void test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> seen);
+    void test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> seen) {
+        test_and_add(hashes, seen, 0);
+    }
+    // The same of a table with tags: whatever was there gets the tag.
+    void test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> seen, std::uint64_t tag);
+    // A slot as for_each() gave it; unless it is there.
+    void restore(std::uint64_t slot);
+    // Keeps the slots for which keep(slot) says so, in tables that fit what stays.
+    template <class Keep>
+    void sweep(Keep keep) {
+        for (partition& one : partitions_) {
+            std::uint64_t stay = 0;
+            for (std::uint64_t i = 0; i < one.slots + spare; ++i) {
+                std::uint64_t& slot = one.table()[i];
+                if (slot != empty && keep(slot)) ++stay;
+            }
+            size_ -= one.used - stay;
+            rebuild(one, stay, keep);
+        }
+    }
     std::uint64_t size() const noexcept { return size_; }
     std::uint64_t size_bytes() const noexcept;
 
@@ -36,6 +60,7 @@ class seen_table {
 
   private:
     static constexpr unsigned partition_bits = 5;
+    static constexpr std::uint64_t first_slots = 512;
     static constexpr std::uint64_t spare = 64; // slots behind the last that a hash can point to
     static constexpr std::uint64_t empty = 0;  // the hash 0 is kept as 1: one collision more in 2^64
 
@@ -50,11 +75,27 @@ class seen_table {
     };
     static partition make(std::uint64_t slots);
     void grow(partition& which);
+    // A new partition, half full with the `stay` slots that are kept.
+    template <class Keep>
+    void rebuild(partition& which, std::uint64_t stay, Keep keep) {
+        // Hostile input may crowd the end of a partition: then larger again.
+        for (std::uint64_t slots = std::max(first_slots, stay * 2 / 8 * 8);; slots *= 2) {
+            partition other = make(slots);
+            bool whole = true;
+            for (std::uint64_t i = 0; i < which.slots + spare && whole; ++i)
+                if (const std::uint64_t slot = which.table()[i]; slot != empty && keep(slot))
+                    whole = put(other, slot);
+            if (!whole) continue;
+            which = std::move(other);
+            return;
+        }
+    }
     // False where the slots ended before an empty one came.
     static bool put(partition& in, std::uint64_t hash) noexcept;
     static std::uint64_t place(const partition& in, std::uint64_t hash) noexcept;
 
     std::array<partition, std::size_t{1} << partition_bits> partitions_;
+    std::uint64_t tags_; // the bits of a slot that are a tag
     std::uint64_t size_ = 0;
 };
 

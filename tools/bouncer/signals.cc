@@ -28,6 +28,12 @@ void remember(int which) {
 } // namespace
 
 void catch_interrupts() {
+    for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(number, F_GETFD) < 0 && errno == EBADF)
+            if (::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) {
+            } // it gets the lowest number that is free, this one
+    std::signal(SIGXFSZ,
+                SIG_IGN); // a file that may not grow further is an error of write(), and no sudden death
     if (::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return; // no descriptors left: signals end us as they always do
     for (const int which : {SIGINT, SIGTERM}) {

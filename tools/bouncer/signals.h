@@ -4,7 +4,8 @@
 
 namespace bouncer::tool {
 
-// [exclusive] At the start.
+// [exclusive] At the start, before anything is opened. Standard input, output and error that are closed are made such that
+// their use is an error, and no file of ours takes their place.
 void catch_interrupts();
 // [any-thread] Whether one has come.
 bool interrupted() noexcept;

@@ -1,10 +1,17 @@
 #include "stored_filter.h"
 
+#include "signals.h"
 #include "tool_error.h"
 
 #include <bouncer/detail/hot_memory.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include <utility>
 
@@ -35,9 +42,39 @@ void save_back(const stored_filter& from, std::uint64_t keys_added) {
                       .keys = from.form}));
 }
 
+change_lock::change_lock(const std::string& path) {
+    for (;;) {
+        number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (number_ < 0) throw tool_error(path + ": " + std::strerror(errno));
+        while (::flock(number_, LOCK_EX) != 0)
+            if (errno != EINTR || interrupted()) {
+                ::close(number_);
+                stop_if_interrupted();
+                throw tool_error(path + ": cannot be locked: " + std::strerror(errno));
+            }
+        struct stat mine {
+        }, now{};
+        if (::fstat(number_, &mine) == 0 && ::stat(path.c_str(), &now) == 0 && mine.st_ino == now.st_ino &&
+            mine.st_dev == now.st_dev)
+            return;
+        ::close(number_); // replaced while we waited
+    }
+}
+change_lock::~change_lock() {
+    ::close(number_);
+}
+
 void check_output(const std::string& path, bool force) {
     struct stat about {};
-    if (::stat(path.c_str(), &about) != 0) return;
+    if (::stat(path.c_str(), &about) != 0) {
+        const std::size_t slash = path.rfind('/');
+        const std::string folder = slash == std::string::npos ? "."
+                                   : slash == 0               ? "/"
+                                                              : path.substr(0, slash);
+        if (::access(folder.c_str(), W_OK | X_OK) != 0)
+            throw tool_error(folder + ": " + std::strerror(errno));
+        return;
+    }
     if (S_ISDIR(about.st_mode)) throw tool_error(path + ": is a folder");
     if (!force) throw tool_error(path + ": exists already; --force replaces it");
 }

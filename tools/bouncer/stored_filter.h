@@ -27,7 +27,21 @@ stored_filter open_stored(const std::string& path, access how, const std::option
 // save() over the file that it came from, with what its header said and these counts.
 void save_back(const stored_filter& from, std::uint64_t keys_added);
 
-// Refuses a path that exists, unless forced; before any work is done.
+// Keeps other commands from changing a file between the load and the save: they wait. [exclusive]; until it is destroyed.
+// Whoever saves replaces the file, so that a lock may be of a file that is no longer there: it is taken again then.
+class change_lock {
+  public:
+    explicit change_lock(const std::string& path); // throws tool_error
+    ~change_lock();
+    change_lock(const change_lock&) = delete;
+    change_lock& operator=(const change_lock&) = delete;
+
+  private:
+    int number_ = -1;
+};
+
+// Refuses a path that exists, unless forced, and a folder that takes no files. Before any work is done, and once more before
+// the file is written: another command may have been faster.
 void check_output(const std::string& path, bool force);
 
 // Kinds by name, or by a beginning that only one has: "scalable" is scalable_bloom. Throws tool_error.
