@@ -64,6 +64,31 @@ TEST(command_seen_table, takes_the_hash_zero) {
     EXPECT_EQ(table.size(), 2u);
 }
 
+// Tags: whatever is seen gets the newest, and a sweep by tags forgets the rest; what is told can be told again.
+TEST(command_seen_table, forgets_by_tags) {
+    seen_table table(3);
+    std::vector<std::uint64_t> hashes;
+    for (std::uint64_t i = 0; i < 60'000; ++i) hashes.push_back(detail::mix64(i));
+    const auto seen = std::make_unique<bool[]>(hashes.size());
+    for (std::uint64_t tag = 0; tag < 6; ++tag)
+        table.test_and_add(std::span(hashes).subspan(tag * 10'000, 10'000), {seen.get(), 10'000}, tag);
+    table.test_and_add(std::span(hashes).first(5'000), {seen.get(), 5'000}, 6); // again, so they are of tag 6
+    EXPECT_TRUE(std::all_of(seen.get(), seen.get() + 5'000, [](bool there) { return there; }));
+    EXPECT_EQ(table.size(), 60'000u);
+    table.sweep([](std::uint64_t tag) { return tag >= 3; });
+    EXPECT_EQ(table.size(), 35'000u);
+    seen_table again(3);
+    table.for_each([&](std::uint64_t both) { again.restore(both); });
+    for (seen_table* const one : {&table, &again}) {
+        EXPECT_EQ(one->size(), 35'000u);
+        one->test_and_add(hashes, {seen.get(), hashes.size()}, 7);
+        for (std::size_t i = 0; i < hashes.size(); ++i) ASSERT_EQ(seen[i], i < 5'000 || i >= 30'000) << i;
+    }
+    table.sweep([](std::uint64_t) { return false; });
+    EXPECT_EQ(table.size(), 0u);
+    EXPECT_LT(table.size_bytes(), 200'000u);
+}
+
 TEST(command_seen_table, takes_few_bytes_at_any_moment) {
     seen_table table;
     std::vector<std::uint64_t> hashes(1000);

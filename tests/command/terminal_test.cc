@@ -46,7 +46,7 @@ const std::string slow = "(for i in 1 2 3 4 5 6 7 8 9 10; do seq $((i*400)) $((i
 const std::string bouncer = BOUNCER_COMMAND;
 
 TEST(command_terminal, shows_progress_and_removes_it) {
-    const shown seen = on_a_terminal(slow + " | " + bouncer + " dedup -c");
+    const shown seen = on_a_terminal(slow + " | " + bouncer + " dedup -c | cat");
     EXPECT_EQ(seen.status, 0);
     EXPECT_NE(seen.text.find(" keys  "), std::string::npos) << seen.text;
     EXPECT_NE(seen.text.find("/s"), std::string::npos);
@@ -55,7 +55,8 @@ TEST(command_terminal, shows_progress_and_removes_it) {
 }
 
 TEST(command_terminal, no_line_of_it_is_wider_than_the_terminal) {
-    const shown seen = on_a_terminal("stty cols 20; " + slow + " | " + bouncer + " dedup -c");
+    const shown seen = on_a_terminal("stty cols 20; " + slow + " | " + bouncer + " dedup -c | cat");
+    EXPECT_NE(seen.text.find("dedup"), std::string::npos) << seen.text;
     for (std::size_t first = 0; first < seen.text.size();) {
         const std::size_t end = std::min(seen.text.find('\r', first), seen.text.size());
         EXPECT_LT(end - first, 20u + 4) << seen.text.substr(first, end - first);
@@ -63,11 +64,16 @@ TEST(command_terminal, no_line_of_it_is_wider_than_the_terminal) {
     }
 }
 
+// Lines and a bar on one terminal would be written into each other.
+TEST(command_terminal, nothing_is_shown_beside_lines) {
+    EXPECT_EQ(on_a_terminal(slow + " | " + bouncer + " dedup -c").text, "4000\r\n");
+}
+
 TEST(command_terminal, nothing_is_shown_where_stderr_is_a_file) {
     const std::string file =
         std::filesystem::temp_directory_path() / ("terminal_test." + std::to_string(::getpid()));
-    const shown seen =
-        on_a_terminal(slow + " | " + bouncer + " dedup -c 2>" + file + "; cat " + file + "; rm " + file);
+    const shown seen = on_a_terminal(slow + " | " + bouncer + " dedup -c 2>" + file + " | cat; cat " + file +
+                                     "; rm " + file);
     EXPECT_EQ(seen.text, "4000\r\n");
 }
 

@@ -253,8 +253,8 @@ class window_memory final : public dedup_memory {
         // A tag of t is that of the last step up to now with t as its remainder.
         const std::uint64_t was = step_;
         step_ = step;
-        table_.sweep([&](std::uint64_t slot) {
-            const std::uint64_t age = (was - slot % 8) % 8; // in steps, when it was `was`
+        table_.sweep([&](std::uint64_t tag) {
+            const std::uint64_t age = (was - tag) % 8; // in steps, when it was `was`
             return step - was + age <= steps;
         });
     }

@@ -5,11 +5,19 @@
 
 #include <bouncer/detail/bits.h>
 
+#include <sys/random.h>
+#include <unistd.h>
+
 #include <utility>
 
 namespace bouncer::tool {
 
 seen_table::seen_table(unsigned tag_bits) : tags_((std::uint64_t{1} << tag_bits) - 1) {
+    if (::getrandom(&odd_, sizeof odd_, 0) != sizeof odd_)
+        odd_ = detail::mix64(static_cast<std::uint64_t>(::getpid()));
+    odd_ |= 1;
+    inverse_ = odd_; // right in the lowest 3 bits; every step doubles them
+    for (int step = 0; step < 5; ++step) inverse_ *= 2 - odd_ * inverse_;
     for (partition& one : partitions_) one = make(first_slots);
 }
 
@@ -51,14 +59,15 @@ void seen_table::test_and_add(std::span<const std::uint64_t> hashes, std::span<b
     constexpr std::size_t ahead = 24;
     constexpr unsigned shift = 64 - partition_bits;
     const std::uint64_t tags = tags_;
+    const std::uint64_t odd = odd_;
     const std::size_t count = hashes.size();
     for (std::size_t i = 0; i < count; ++i) {
         if (i + ahead < count) {
-            const std::uint64_t later = hashes[i + ahead];
+            const std::uint64_t later = (hashes[i + ahead] & ~tags) * odd;
             const partition& in = partitions_[later >> shift];
             __builtin_prefetch(in.table() + place(in, later), 1);
         }
-        std::uint64_t hash = hashes[i] & ~tags;
+        std::uint64_t hash = (hashes[i] & ~tags) * odd;
         if (hash == empty) hash = tags + 1; // kept as its neighbour
         partition& in = partitions_[hash >> shift];
         std::uint64_t* at = in.table() + place(in, hash);
@@ -79,9 +88,9 @@ void seen_table::test_and_add(std::span<const std::uint64_t> hashes, std::span<b
     }
 }
 
-void seen_table::restore(std::uint64_t slot) {
+void seen_table::restore(std::uint64_t hash_and_tag) {
     bool there = false;
-    test_and_add({&slot, 1}, {&there, 1}, slot & tags_);
+    test_and_add({&hash_and_tag, 1}, {&there, 1}, hash_and_tag & tags_);
 }
 
 std::uint64_t seen_table::size_bytes() const noexcept {

@@ -32,37 +32,39 @@ class seen_table {
     }
     // The same of a table with tags: whatever was there gets the tag.
     void test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> seen, std::uint64_t tag);
-    // A slot as for_each() gave it; unless it is there.
-    void restore(std::uint64_t slot);
-    // Keeps the slots for which keep(slot) says so, in tables that fit what stays.
+    // What for_each() gave.
+    void restore(std::uint64_t hash_and_tag);
+    // Keeps what keep(tag) says, in tables that fit what stays.
     template <class Keep>
     void sweep(Keep keep) {
         for (partition& one : partitions_) {
             std::uint64_t stay = 0;
             for (std::uint64_t i = 0; i < one.slots + spare; ++i) {
-                std::uint64_t& slot = one.table()[i];
-                if (slot != empty && keep(slot)) ++stay;
+                const std::uint64_t slot = one.table()[i];
+                if (slot != empty && keep(slot & tags_)) ++stay;
             }
             size_ -= one.used - stay;
-            rebuild(one, stay, keep);
+            rebuild(one, stay, [&](std::uint64_t slot) { return keep(slot & tags_); });
         }
     }
     std::uint64_t size() const noexcept { return size_; }
     std::uint64_t size_bytes() const noexcept;
 
-    // visit(hash) for each.
+    // visit(hash) for each; of a table with tags, with the tag in its place.
     template <class Visit>
     void for_each(Visit visit) const {
         for (const partition& one : partitions_)
             for (std::uint64_t i = 0; i < one.slots + spare; ++i)
-                if (one.table()[i] != empty) visit(one.table()[i]);
+                if (const std::uint64_t slot = one.table()[i]; slot != empty)
+                    visit(((slot & ~tags_) * inverse_) | (slot & tags_));
     }
 
   private:
     static constexpr unsigned partition_bits = 5;
     static constexpr std::uint64_t first_slots = 512;
     static constexpr std::uint64_t spare = 64; // slots behind the last that a hash can point to
-    static constexpr std::uint64_t empty = 0;  // the hash 0 is kept as 1: one collision more in 2^64
+    static constexpr std::uint64_t empty =
+        0; // a slot that would be 0 is kept as another: one collision more in 2^64
 
     struct partition {
         region memory;
@@ -96,6 +98,10 @@ class seen_table {
 
     std::array<partition, std::size_t{1} << partition_bits> partitions_;
     std::uint64_t tags_; // the bits of a slot that are a tag
+    // Slots hold hash * odd_, of which nobody outside knows the factor: hashes that were chosen to be neighbours are not,
+    // and neither memory nor time can be made to explode. An odd factor loses nothing, and leaves low zeros (the tag) zero.
+    std::uint64_t odd_;
+    std::uint64_t inverse_;
     std::uint64_t size_ = 0;
 };
 
