@@ -68,7 +68,7 @@ TEST(command_seen_table, takes_the_hash_zero) {
 TEST(command_seen_table, forgets_by_tags) {
     seen_table table(3);
     std::vector<std::uint64_t> hashes;
-    for (std::uint64_t i = 0; i < 60'000; ++i) hashes.push_back(detail::mix64(i));
+    for (std::uint64_t i = 1; i <= 60'000; ++i) hashes.push_back(detail::mix64(i));
     const auto seen = std::make_unique<bool[]>(hashes.size());
     for (std::uint64_t tag = 0; tag < 6; ++tag)
         table.test_and_add(std::span(hashes).subspan(tag * 10'000, 10'000), {seen.get(), 10'000}, tag);

@@ -220,7 +220,7 @@ std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const rec
         }
         return make_filter_memory(hasher, how, state);
     }
-    return make_fingerprint_memory(hasher, state);
+    return make_fingerprint_memory(hasher, guessed_lines(chosen, reader).value_or(0), state);
 }
 
 void print_stats(const dedup_run& run) {

@@ -35,8 +35,9 @@ F load_state(const std::string& path, const any_hasher& hasher) {
 
 class fingerprint_memory final : public dedup_memory {
   public:
-    fingerprint_memory(const any_hasher& hasher, const std::optional<std::string>& state)
+    fingerprint_memory(const any_hasher& hasher, std::uint64_t lines, const std::optional<std::string>& state)
         : spec_(hasher.spec()) {
+        table_.reserve(lines / 2);
         if (!state) return;
         const auto stored = load_state<plain_fingerprint_set>(*state, hasher);
         std::vector<std::uint64_t> some;
@@ -271,9 +272,9 @@ class window_memory final : public dedup_memory {
 
 } // namespace
 
-std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher,
+std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher, std::uint64_t lines,
                                                       const std::optional<std::string>& state) {
-    return std::make_unique<fingerprint_memory>(hasher, state);
+    return std::make_unique<fingerprint_memory>(hasher, lines, state);
 }
 std::unique_ptr<dedup_memory> make_exact_memory(const input_options& where, const key_form& form) {
     return std::make_unique<exact_memory>(where, form);

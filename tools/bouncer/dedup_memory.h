@@ -46,7 +46,8 @@ struct window_choice {
 };
 
 // With `state`, what it holds; a file that was made in another way is an error.
-std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher,
+// `lines`: how many there may be, where that is known. Room for half of them is made at once.
+std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher, std::uint64_t lines,
                                                       const std::optional<std::string>& state);
 std::unique_ptr<dedup_memory> make_exact_memory(const input_options& where, const key_form& form);
 std::unique_ptr<dedup_memory> make_filter_memory(const any_hasher& hasher, const filter_choice& how,

@@ -1,29 +1,30 @@
 // What `bouncer dedup` remembers by default: 64-bit fingerprints in an open table that grows by partition.
 #pragma once
 
-#include <bouncer/region.h>
+#include "growing_words.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
+#include <vector>
 
 namespace bouncer::tool {
 
-// A growing set of 64-bit hashes. 32 partitions by the highest bits; in each, a hash is looked for from where its other
-// bits point (in the order of the hashes, so that a partition grows by one sequential pass) up to an empty slot. A
-// partition grows alone, by half, when it is three quarters full: 11 to 16 bytes a hash at any moment, and a search for a
-// new hash reads 2.5 to 8.5 slots in the mean. While a partition moves, 1/32 of the table is there twice. (To double the
-// whole at 13/16 would be 10 to 20 bytes, and 30 while it moves.)
-// [exclusive]
+// A growing set of 64-bit hashes. 8 partitions by the highest bits; in each, a hash is looked for from where its other
+// bits point, in the order of the hashes, up to an empty slot. A partition grows alone, by half, when it is three quarters
+// full, and where it is: since order is kept, its slots move up one by one, the last first, and no second copy is needed.
+// 11 to 16 bytes a hash at any moment; a search for a new hash reads 2.5 to 8.5 slots in the mean. Growing costs a tenth of
+// the time; into new memory, with its pages to be zeroed, it was more than half.
 //
 // With `tag_bits` the lowest bits of a slot are not the hash's: they say when it was last seen, for who forgets. Such a
 // fingerprint has 61 bits.
 class seen_table {
   public:
     explicit seen_table(unsigned tag_bits = 0);
+    // Room for so many at once, if there is nothing in it yet: half of the time goes into growing otherwise.
+    void reserve(std::uint64_t hashes);
 
     // seen[i]: was hashes[i] there? It is, afterwards. In order, so that of two equal ones the first is new. Throws
     // tool_error when there is no memory.
@@ -34,19 +35,19 @@ class seen_table {
     void test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> seen, std::uint64_t tag);
     // What for_each() gave.
     void restore(std::uint64_t hash_and_tag);
-    // Keeps what keep(tag) says, in tables that fit what stays.
+    // Keeps what keep(tag) says, in partitions that fit what stays.
     template <class Keep>
     void sweep(Keep keep) {
         for (partition& one : partitions_) {
-            std::uint64_t stay = 0;
-            for (std::uint64_t i = 0; i < one.slots + spare; ++i) {
-                const std::uint64_t slot = one.table()[i];
-                if (slot != empty && keep(slot & tags_)) ++stay;
-            }
-            size_ -= one.used - stay;
-            rebuild(one, stay, [&](std::uint64_t slot) { return keep(slot & tags_); });
+            std::vector<std::uint64_t> stay;
+            for (std::uint64_t i = 0; i < one.words.size(); ++i)
+                if (const std::uint64_t slot = one.table()[i]; slot != empty && keep(slot & tags_))
+                    stay.push_back(slot);
+            size_ -= one.used - stay.size();
+            refill(one, std::max(first_slots, stay.size() * 2 / 8 * 8), stay);
         }
     }
+
     std::uint64_t size() const noexcept { return size_; }
     std::uint64_t size_bytes() const noexcept;
 
@@ -54,47 +55,34 @@ class seen_table {
     template <class Visit>
     void for_each(Visit visit) const {
         for (const partition& one : partitions_)
-            for (std::uint64_t i = 0; i < one.slots + spare; ++i)
+            for (std::uint64_t i = 0; i < one.words.size(); ++i)
                 if (const std::uint64_t slot = one.table()[i]; slot != empty)
                     visit(((slot & ~tags_) * inverse_) | (slot & tags_));
     }
 
   private:
-    static constexpr unsigned partition_bits = 5;
-    static constexpr std::uint64_t first_slots = 512;
+    static constexpr unsigned partition_bits = 3;
+    static constexpr std::uint64_t first_slots = 2048;
     static constexpr std::uint64_t spare = 64; // slots behind the last that a hash can point to
     static constexpr std::uint64_t empty =
         0; // a slot that would be 0 is kept as another: one collision more in 2^64
 
     struct partition {
-        region memory;
+        growing_words words;
         std::uint64_t slots = 0; // that hashes point to
         std::uint64_t used = 0;
         std::uint64_t most = 0;
-        std::uint64_t* table() const noexcept {
-            return static_cast<std::uint64_t*>(const_cast<void*>(memory.data()));
-        }
+        std::uint64_t* table() const noexcept { return words.data(); }
     };
-    static partition make(std::uint64_t slots);
+    static void resize(partition& which, std::uint64_t slots);
     void grow(partition& which);
-    // A new partition, half full with the `stay` slots that are kept.
-    template <class Keep>
-    void rebuild(partition& which, std::uint64_t stay, Keep keep) {
-        // Hostile input may crowd the end of a partition: then larger again.
-        for (std::uint64_t slots = std::max(first_slots, stay * 2 / 8 * 8);; slots *= 2) {
-            partition other = make(slots);
-            bool whole = true;
-            for (std::uint64_t i = 0; i < which.slots + spare && whole; ++i)
-                if (const std::uint64_t slot = which.table()[i]; slot != empty && keep(slot))
-                    whole = put(other, slot);
-            if (!whole) continue;
-            which = std::move(other);
-            return;
-        }
-    }
+    // Moves the slots of a partition that has just been resized from `before` slots. False where that cannot be done in place.
+    static bool spread(partition& which, std::uint64_t before);
+    // The partition with these slots and no others.
+    static void refill(partition& which, std::uint64_t slots, const std::vector<std::uint64_t>& content);
     // False where the slots ended before an empty one came.
-    static bool put(partition& in, std::uint64_t hash) noexcept;
-    static std::uint64_t place(const partition& in, std::uint64_t hash) noexcept;
+    static bool put(partition& in, std::uint64_t slot) noexcept;
+    static std::uint64_t place(const partition& in, std::uint64_t slot) noexcept;
 
     std::array<partition, std::size_t{1} << partition_bits> partitions_;
     std::uint64_t tags_; // the bits of a slot that are a tag
