@@ -58,7 +58,7 @@ std::vector<std::string> random_records(std::uint64_t seed, bool zeros) {
     for (int i = 0; i < 3000; ++i) {
         seed = detail::mix64(seed + 1);
         // Mostly short, some empty, a few longer than a chunk.
-        const std::size_t length = seed % 1000 == 0 ? 300'000 + seed % 500'000
+        const std::size_t length = seed % 1000 == 0 ? 900'000 + seed % 1'500'000
                                    : seed % 7 == 0  ? 0
                                                     : seed % 200;
         std::string record(length, 'x');
