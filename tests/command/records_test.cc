@@ -114,6 +114,18 @@ TEST(command_records, come_from_a_pipe_in_pieces) {
     }
 }
 
+TEST(command_records, ends_are_counted_as_by_a_loop) {
+    for (std::size_t size = 0; size < 300; ++size) {
+        std::string bytes(size + 40'000 * (size % 3 == 0), 'x');
+        std::uint64_t wanted = 0;
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            if (detail::mix64(size * 1000 + i) % 3 == 0) bytes[i] = '\n', ++wanted;
+        EXPECT_EQ(count_ends(bytes, '\n'), wanted) << size;
+    }
+    const std::string all(100'000, '\n');
+    EXPECT_EQ(count_ends(all, '\n'), all.size());
+}
+
 TEST(command_records, of_several_files_end_where_the_files_end) {
     const scratch folder;
     record_reader reader({folder.file("a", "one\ntwo"), folder.file("b", ""), folder.file("c", "three\n\n")},

@@ -239,6 +239,7 @@ int build(const build_choice& chosen) {
                       .keys_added = added,
                       .fpr_promised = promised,
                       .compress = chosen.compress,
+                      .durable = false, // it can be built again, and a damaged file is refused
                       .keys = chosen.form.form()}));
     warn_if_overfull(*made, wanted.keys, promised, line_text(chosen.path), added);
     const std::uint64_t bytes = made->size_bytes();

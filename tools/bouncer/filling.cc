@@ -155,9 +155,24 @@ std::optional<std::uint64_t> counted_records(const input_options& input) {
         if (byte_input::open(path).compressed()) return std::nullopt;
     }
     std::uint64_t sum = 0;
-    record_reader reader(input.files, input.frame);
-    pipeline<count_job> line(reader, input.frame, [&] { return count_job(sum); });
-    line.run(pipeline_threads(reader));
+    if (input.frame == framing::length_prefixed) {
+        record_reader reader(input.files, input.frame);
+        pipeline<count_job> line(reader, input.frame, [&] { return count_job(sum); });
+        line.run(pipeline_threads(reader));
+        stop_if_interrupted();
+        return sum;
+    }
+    const char end = terminator_of(input.frame);
+    std::vector<char> room(record_reader::chunk_bytes);
+    for (const std::string& path : input.files) {
+        byte_input from = byte_input::open(path, true);
+        char last = end;
+        while (const std::size_t got = interrupted() ? 0 : from.read(room.data(), room.size())) {
+            sum += count_ends({room.data(), got}, end);
+            last = room[got - 1];
+        }
+        if (last != end) ++sum; // a last line without its end
+    }
     stop_if_interrupted();
     return sum;
 }

@@ -131,6 +131,20 @@ void forecast(const plan_flags& flags, plan_report& to) {
     }
 }
 
+// One figure is enough: what is missing is what `build` takes by default, or a million keys, on whose number what a key
+// costs hardly depends.
+void assume(plan_report& to) {
+    planner::wishes& wanted = to.wanted;
+    const bool per_key = wanted.rate || wanted.bits_per_key || wanted.k;
+    if (per_key && !wanted.keys && !wanted.size_bytes) {
+        wanted.keys = 1'000'000;
+        to.assumed = "a million keys";
+    } else if (!per_key && wanted.keys.has_value() != wanted.size_bytes.has_value()) {
+        wanted.rate = 0.01;
+        to.assumed = "a rate of 1 %";
+    }
+}
+
 } // namespace
 
 plan_report make_report(const plan_flags& flags) {
@@ -146,6 +160,7 @@ plan_report make_report(const plan_flags& flags) {
     wanted.size_bytes = flags.memory;
     wanted.bits_per_key = flags.bits;
     if (flags.k) wanted.k = static_cast<std::uint32_t>(std::min<std::uint64_t>(*flags.k, 1000));
+    assume(out);
     wanted.prefer = preference(flags.prefer);
     wanted.needs = needs_of(flags.needs);
     wanted.keys_today = out.capacity ? out.keys_today : 0;

@@ -39,6 +39,7 @@ struct plan_flags {
 
 struct plan_report {
     planner::wishes wanted;
+    std::string assumed; // what of it was not told
     std::vector<planner::candidate> ranked;
     std::size_t chosen = 0;
     std::vector<double> build_ns; // of each, measured here; 0: not

@@ -161,6 +161,7 @@ std::string asked_text(const plan_report& report) {
         out += (wanted.rate && wanted.keys ? " in at most " : " in ") + bytes_text(*wanted.size_bytes);
     if (wanted.bits_per_key) out += ", " + number_text(*wanted.bits_per_key) + " bits per key";
     if (wanted.k) out += ", k = " + std::to_string(*wanted.k);
+    if (!report.assumed.empty()) out += " (" + report.assumed + " assumed)";
     return out + (wanted.prefer == prefer::space  ? "; the fewest bytes\n"
                   : wanted.prefer == prefer::adds ? "; fast adds\n"
                                                   : "; fast reads\n");

@@ -16,10 +16,6 @@ namespace bouncer::tool {
 
 namespace {
 
-char terminator_of(framing how) noexcept {
-    return how == framing::zero_terminated ? '\0' : '\n';
-}
-
 std::uint32_t length_at(const char* from) noexcept {
     std::uint32_t out = 0;
     for (unsigned i = 0; i < 4; ++i) out |= std::uint32_t{static_cast<unsigned char>(from[i])} << (8 * i);
@@ -56,6 +52,36 @@ void find_all(std::string_view bytes, char end, std::vector<std::uint32_t>& out)
 }
 
 } // namespace
+
+char terminator_of(framing how) noexcept {
+    return how == framing::zero_terminated ? '\0' : '\n';
+}
+
+std::uint64_t count_ends(std::string_view bytes, char end) noexcept {
+    std::uint64_t sum = 0;
+    std::size_t at = 0;
+#if defined(__SSE2__)
+    const __m128i wanted = _mm_set1_epi8(end);
+    while (bytes.size() - at >= 64) {
+        // Four counters of a byte in each of 16 lanes, summed up before one of them overflows.
+        __m128i counts[4] = {};
+        const std::size_t blocks = std::min<std::size_t>(255, (bytes.size() - at) / 64);
+        for (std::size_t block = 0; block < blocks; ++block, at += 64)
+            for (std::size_t i = 0; i < 4; ++i) {
+                const __m128i some =
+                    _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes.data() + at + 16 * i));
+                counts[i] = _mm_sub_epi8(counts[i], _mm_cmpeq_epi8(some, wanted));
+            }
+        for (const __m128i each : counts) {
+            const __m128i halves = _mm_sad_epu8(each, _mm_setzero_si128());
+            sum += static_cast<std::uint64_t>(_mm_cvtsi128_si64(halves)) +
+                   static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_unpackhi_epi64(halves, halves)));
+        }
+    }
+#endif
+    return sum + static_cast<std::uint64_t>(
+                     std::count(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.end(), end));
+}
 
 void chunk::grow(std::size_t bytes) {
     if (bytes <= room_) return;

@@ -73,6 +73,10 @@ class chunk {
     unsigned prefix_;
 };
 
+// [any-thread] How many times `end` occurs: 0.1 ns a byte.
+std::uint64_t count_ends(std::string_view bytes, char end) noexcept;
+char terminator_of(framing how) noexcept; // of lines and zero_terminated
+
 // [exclusive] Chunk by chunk through all inputs. Errors are tool_error, and name the file; a line that is too long is a
 // bad_record of the chunk that would have been next.
 class record_reader {
