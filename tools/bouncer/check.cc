@@ -142,6 +142,7 @@ int check(const check_options& chosen) {
                   std::vector<std::uint64_t>(paths.size())};
     pipeline<check_job> line(reader, chosen.input.frame, [&] { return check_job(run); });
     line.run(pipeline_threads(reader));
+    run.shown.clear();
     run.out.flush();
     stop_if_interrupted();
     if (chosen.count) {

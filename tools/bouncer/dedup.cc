@@ -286,6 +286,7 @@ int dedup(const dedup_options& chosen) {
         run.out.flush(); // the lines before the one that is wrong
         throw;
     }
+    run.shown.clear();
     if (run.failed) std::rethrow_exception(run.failed);
     run.out.flush();
     run.commit();

@@ -30,8 +30,9 @@ progress::progress(const record_reader& reader, std::string doing)
       shown_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1), begin_(clock::now()),
       last_(begin_) {}
 
-progress::~progress() {
+void progress::clear() {
     if (drawn_) put("\r\x1b[K");
+    drawn_ = false;
 }
 
 void progress::at(std::uint64_t records) {

@@ -14,7 +14,8 @@ namespace bouncer::tool {
 class progress {
   public:
     explicit progress(const record_reader& reader, std::string doing = "");
-    ~progress(); // removes the line
+    ~progress() { clear(); }
+    void clear(); // removes the line
     void at(std::uint64_t records);
 
   private:

@@ -22,8 +22,9 @@ std::uint32_t length_at(const char* from) noexcept {
     return out;
 }
 
-// The places of `end`. 64 bytes make one mask: 2 ns a line of 30 bytes, where memchr takes 6.
-void find_all(std::string_view bytes, char end, std::vector<std::uint32_t>& out) {
+// The places of `end`, and how many there are. 64 bytes make one mask: 2 ns a line of 30 bytes, where memchr takes 6.
+std::size_t find_all(std::string_view bytes, char end, std::vector<std::uint32_t>& out) {
+    std::size_t found = 0;
     std::size_t at = 0;
 #if defined(__SSE2__)
     const __m128i wanted = _mm_set1_epi8(end);
@@ -35,20 +36,19 @@ void find_all(std::string_view bytes, char end, std::vector<std::uint32_t>& out)
                 static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(block, wanted))));
         };
         std::uint64_t mask = mask_at(0) | mask_at(16) << 16 | mask_at(32) << 32 | mask_at(48) << 48;
-        if (mask == 0) continue;
-        const std::size_t have = out.size();
-        out.resize(have + static_cast<std::size_t>(std::popcount(mask)));
-        for (std::uint32_t* to = out.data() + have; mask != 0; mask &= mask - 1)
+        if (found + 64 > out.size()) out.resize(std::max<std::size_t>(4096, out.size() * 2));
+        for (std::uint32_t* to = out.data() + found; mask != 0; mask &= mask - 1, ++found)
             *to++ = static_cast<std::uint32_t>(at + static_cast<std::size_t>(std::countr_zero(mask)));
     }
 #endif
     while (at < bytes.size()) {
-        const void* const found = std::memchr(bytes.data() + at, end, bytes.size() - at);
-        if (found == nullptr) return;
-        const auto place = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data());
-        out.push_back(static_cast<std::uint32_t>(place));
-        at = place + 1;
+        const void* const place = std::memchr(bytes.data() + at, end, bytes.size() - at);
+        if (place == nullptr) break;
+        at = static_cast<std::size_t>(static_cast<const char*>(place) - bytes.data());
+        if (found == out.size()) out.resize(std::max<std::size_t>(4096, out.size() * 2));
+        out[found++] = static_cast<std::uint32_t>(at++);
     }
+    return found;
 }
 
 } // namespace
@@ -92,15 +92,15 @@ void chunk::grow(std::size_t bytes) {
 }
 
 void chunk::split(framing how) {
-    ends_.clear();
-    if (how == framing::length_prefixed) {
-        for (std::size_t at = 0; at < size_;) {
-            at += 4 + length_at(bytes_.get() + at);
-            ends_.push_back(static_cast<std::uint32_t>(at));
-        }
-    } else {
-        ends_.reserve(size_ / 16 + 1);
-        find_all(bytes(), terminator_of(how), ends_);
+    if (how != framing::length_prefixed) {
+        records_ = find_all(bytes(), terminator_of(how), ends_);
+        return;
+    }
+    records_ = 0;
+    for (std::size_t at = 0; at < size_;) {
+        at += 4 + length_at(bytes_.get() + at);
+        if (records_ == ends_.size()) ends_.resize(std::max<std::size_t>(4096, ends_.size() * 2));
+        ends_[records_++] = static_cast<std::uint32_t>(at);
     }
 }
 
@@ -153,7 +153,7 @@ std::size_t record_reader::whole_bytes(const chunk& in, std::size_t known) {
 bool record_reader::next(chunk& out) {
     while (input_) {
         out.size_ = 0;
-        out.ends_.clear();
+        out.records_ = 0;
         if (at_end_) {
             out.input = std::min(opened_, paths_.size() - 1); // whose fault it is if it cannot be opened
             open_next();

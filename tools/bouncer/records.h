@@ -36,7 +36,7 @@ class chunk {
         : terminator_(how == framing::length_prefixed ? 0 : 1),
           prefix_(how == framing::length_prefixed ? 4 : 0) {}
 
-    std::size_t records() const noexcept { return ends_.size(); }
+    std::size_t records() const noexcept { return records_; }
     // The bytes of record i, and with them what frames it.
     std::string_view content(std::size_t i) const noexcept {
         const std::size_t first = begin(i) + prefix_;
@@ -51,9 +51,9 @@ class chunk {
 
     // [exclusive] Only the first `count` records stay.
     void truncate(std::size_t count) {
-        if (count >= ends_.size()) return;
+        if (count >= records_) return;
         size_ = begin(count);
-        ends_.resize(count);
+        records_ = count;
     }
     // [exclusive] Finds the records in the bytes, once. The reader leaves that to who works on the chunk.
     void split(framing how);
@@ -68,7 +68,8 @@ class chunk {
     std::unique_ptr<char[]> bytes_;
     std::size_t room_ = 0;
     std::size_t size_ = 0;
-    std::vector<std::uint32_t> ends_; // where the content of each ends
+    std::vector<std::uint32_t> ends_; // where the content of each ends; room for more behind the last
+    std::size_t records_ = 0;
     unsigned terminator_;
     unsigned prefix_;
 };
