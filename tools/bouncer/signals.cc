@@ -13,13 +13,14 @@ namespace bouncer::tool {
 
 namespace {
 
-volatile std::sig_atomic_t caught = 0;
+std::atomic<int> caught = 0; // other threads read it
+static_assert(std::atomic<int>::is_always_lock_free);
 std::atomic<bool> stopped = false;
 int pipe_ends[2] = {-1, -1};
 
 void remember(int which) {
     const int kept = errno;
-    caught = which;
+    caught.store(which, std::memory_order_relaxed);
     if (::write(pipe_ends[1], "!", 1) < 0) {
     } // full: it is readable already
     errno = kept;
@@ -48,7 +49,7 @@ void catch_interrupts() {
 }
 
 bool interrupted() noexcept {
-    return caught != 0;
+    return caught.load(std::memory_order_relaxed) != 0;
 }
 
 void stop_reading() noexcept {
@@ -73,7 +74,7 @@ int interrupt_descriptor() noexcept {
 }
 
 void stop_if_interrupted() {
-    if (caught != 0) throw quiet_exit{128 + caught};
+    if (const int which = caught.load(std::memory_order_relaxed); which != 0) throw quiet_exit{128 + which};
 }
 
 } // namespace bouncer::tool
