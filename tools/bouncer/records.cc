@@ -22,7 +22,7 @@ std::uint32_t length_at(const char* from) noexcept {
     return out;
 }
 
-// The places of `end`, and how many there are. 64 bytes make one mask: 2 ns a line of 30 bytes, where memchr takes 6.
+// The places of `end`, and how many there are. 64 bytes make one mask.
 std::size_t find_all(std::string_view bytes, char end, std::vector<std::uint32_t>& out) {
     std::size_t found = 0;
     std::size_t at = 0;

@@ -74,7 +74,7 @@ class chunk {
     unsigned prefix_;
 };
 
-// [any-thread] How many times `end` occurs: 0.1 ns a byte.
+// [any-thread] How many times `end` occurs.
 std::uint64_t count_ends(std::string_view bytes, char end) noexcept;
 char terminator_of(framing how) noexcept; // of lines and zero_terminated
 
