@@ -39,16 +39,18 @@ class pipeline {
     // Returns at the end of the input, or when the command was interrupted. Throws what a job or the reader threw.
     void run(unsigned threads) {
         resume_reading();
-        std::vector<std::jthread> others;
-        for (unsigned i = 1; i < threads; ++i) {
+        // This thread only waits for the others, where a signal finds it at once: one that waits for a mutex may handle
+        // it when it has got the mutex (the thread checker's way), and the reader who has it waits for the signal.
+        std::vector<std::jthread> workers;
+        for (unsigned i = 0; threads > 1 && i < threads; ++i) {
             try {
-                others.emplace_back([this] { loop(); });
+                workers.emplace_back([this] { loop(); });
             } catch (const std::system_error&) {
                 break; // fewer threads do as well
             }
         }
-        loop();
-        others.clear();
+        if (workers.empty()) loop();
+        workers.clear();
         if (failed_) std::rethrow_exception(failed_);
     }
 
