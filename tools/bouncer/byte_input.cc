@@ -28,7 +28,9 @@ constexpr std::size_t stored_bytes = std::size_t{128} << 10; // read at once of 
     throw tool_error(name + ": " + std::strerror(number));
 }
 
-// What turns stored bytes into bytes.
+} // namespace
+
+// What turns stored bytes into bytes. (Not in the namespace without a name: byte_input::state, which is not either, has one.)
 class decoder {
   public:
     virtual ~decoder() = default;
@@ -41,6 +43,8 @@ class decoder {
                         const std::string& name) = 0;
     virtual bool whole() const noexcept = 0; // may the stored bytes end here?
 };
+
+namespace {
 
 class gzip_decoder final : public decoder {
   public:
@@ -203,13 +207,13 @@ std::uint64_t byte_input::taken_bytes() const noexcept {
     return held_->taken;
 }
 
-void byte_input::rewind() {
-    state& s = *held_;
-    if (::lseek(s.number, s.begin, SEEK_SET) < 0) io_error(s.name, errno);
-    s.taken = 0;
-    s.ended = false;
-    s.stored.clear();
-    s.stored_first = 0;
+std::size_t byte_input::read_at(std::uint64_t offset, char* to, std::size_t most) const {
+    for (;;) {
+        const ssize_t got = ::pread(held_->number, to, most, held_->begin + static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) io_error(held_->name, errno);
+        return static_cast<std::size_t>(got);
+    }
 }
 
 std::size_t byte_input::read(char* to, std::size_t most) {

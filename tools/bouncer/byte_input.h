@@ -8,7 +8,7 @@
 
 namespace bouncer::tool {
 
-// [exclusive] All of it. Errors are tool_error, and name the file.
+// [exclusive] All of it, but where a line says otherwise. Errors are tool_error, and name the file.
 class byte_input {
   public:
     // "-" is standard input. `as_is`: no decompression.
@@ -21,11 +21,13 @@ class byte_input {
     // Up to `most` bytes, at least 1; 0 at the end, or when reading was stopped (signals.h). Waits for the first byte only.
     std::size_t read(char* to, std::size_t most);
 
+    // [any-thread] Up to `most` bytes of a regular file as stored, from `offset` on; 0 behind its end. Moves nothing.
+    std::size_t read_at(std::uint64_t offset, char* to, std::size_t most) const;
+
     bool seekable() const noexcept;             // a regular file, which can be read twice
     bool compressed() const noexcept;           // known from the first bytes, which open() has read
     std::uint64_t size_bytes() const noexcept;  // of a regular file from where it is read, as stored; else 0
     std::uint64_t taken_bytes() const noexcept; // as stored
-    void rewind();                              // a seekable one that is not compressed, to where it began
 
   private:
     struct state;
