@@ -47,7 +47,7 @@ std::string facts(const plan_report& report) {
     return out + "</dl>";
 }
 
-std::string table(const plan_report& report) {
+std::string table_html(const plan_report& report) {
     std::string out =
         "<section><h2>Every kind</h2><p>The best first. Lines: cache lines that a query of an absent key "
         "reads. Build: "
@@ -99,7 +99,7 @@ std::string plan_html(const plan_report& report) {
     if (report.capacity && report.capacity->years_until_full && report.expected.per_year > 0)
         out += growth_plot(report);
     if (report.lsm) out += lsm_plot(report);
-    out += memory_plot(report) + fill_plot(report) + table(report) + paste(report);
+    out += memory_plot(report) + fill_plot(report) + table_html(report) + paste(report);
     out += "<footer>Made by <code>bouncer plan</code>. Rates are exact expectations; docs/planning.md says "
            "how.</footer>";
     return out + "</main><div id=\"tip\"></div><script>" + std::string(plan_script) +

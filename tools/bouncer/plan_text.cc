@@ -64,7 +64,7 @@ std::string row(const plan_report& report, std::size_t i) {
                 build_text(report.build_ns[i]).c_str(), last.c_str());
 }
 
-std::string table(const plan_report& report) {
+std::string table_text(const plan_report& report) {
     std::string out = line("  %-17s %7s %9s %8s %10s %6s %7s  %s", "kind", "keys", "memory", "bits/key",
                            "rate", "lines", "build", "can");
     const auto& all = report.ranked;
@@ -181,7 +181,7 @@ std::string plan_text(const plan_report& report) {
     if (report.latency) out += latency_text(report);
     if (!report.filter_needed) return out;
     if (report.latency) out += '\n';
-    out += asked_text(report) + answer_text(report) + '\n' + table(report);
+    out += asked_text(report) + answer_text(report) + '\n' + table_text(report);
     if (report.exact.better)
         out += "\n" + wrapped("An exact set is the better answer here: " + report.exact.why + ".", "");
     if (report.capacity) out += growth_text(report);
