@@ -188,10 +188,11 @@ class hot {
         return publisher_.holders(older_than);
     }
 
-    // [any-thread] Whether a rebuild is running.
+    // [any-thread] Whether adds are written to a rebuild's new filter too. Not while that is still being made, and not
+    // any more when it was cancelled: rebuilder::running() tells of these.
     bool rebuilding() const noexcept {
         const auto held = publisher_.lock();
-        return rebuild_ != no_rebuild;
+        return now().shadow_id != no_rebuild;
     }
 
   private:

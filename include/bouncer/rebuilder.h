@@ -2,9 +2,10 @@
 // swaps when it is complete. docs/lifecycle.md
 //
 // The contract, by which there is no false negative at any moment: a key is in the source of truth before its add() is
-// called, or its add() begins after the rebuild did. Adds meanwhile go to both filters. Removing keys during a rebuild
-// is not supported: a key that the source gave before, or gives after, its removal is in the new filter. A filter that
-// counts has counted a key twice that came from the source and was added meanwhile; one that forgets by steps gets all keys
+// called, or its add() begins after the new filter was published: after hot::rebuilding() was seen true, or the source
+// was called. (running() is true before that.) Adds from then on go to both filters. Removing keys during a rebuild is not
+// supported: a key that the source gave before, or gives after, its removal is in the new filter. A filter that counts has
+// counted a key twice that came from the source and was added meanwhile. One that forgets by steps gets all keys
 // of the source in the current step. The memory of a filter that grows is checked for its plan's first layer only.
 //
 // Thread safety: rebuild() runs on the caller's thread; everything is [any-thread] while other threads ask, add and
@@ -22,6 +23,7 @@
 #include <bouncer/hot.h>
 #include <bouncer/result.h>
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstdint>
@@ -64,6 +66,7 @@ std::uint64_t most_keys_within(const F& filter, double rate, std::uint64_t surel
     } else if constexpr (requires { filter.filter().promised_fpr(); }) {
         if (filter.filter().promised_fpr() <= rate) return unlimited;
     }
+    if (surely >> 40 != 0) return unlimited;
     const auto keeps = [&](std::uint64_t keys) { return rate_at(filter, keys).value_or(1) <= rate; };
     std::uint64_t good = surely;
     std::uint64_t bad = std::max<std::uint64_t>(surely, 1) * 2;
@@ -163,7 +166,7 @@ class rebuilder {
         return running != 0 && target_.drop(running);
     }
 
-    // [any-thread]
+    // [any-thread] From the call of rebuild() to its return.
     bool running() const noexcept { return running_.load(std::memory_order_acquire) != 0; }
 
   private:
@@ -256,7 +259,8 @@ class rebuilder {
             if (within.announced > within.most)
                 return detail::too_many_keys(within.announced, within.most, within.announced, within.rate);
         } else if (within.announced != 0) {
-            within.most = within.announced + within.announced / 10;
+            const std::uint64_t more = within.announced / 10;
+            within.most = within.announced + std::min(more, detail::unlimited - within.announced);
         }
         return within;
     }
