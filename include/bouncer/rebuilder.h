@@ -5,8 +5,9 @@
 // called, or its add() begins after the new filter was published: after hot::rebuilding() was seen true, or the source
 // was called. (running() is true before that.) Adds from then on go to both filters. Removing keys during a rebuild is not
 // supported: a key that the source gave before, or gives after, its removal is in the new filter. A filter that counts has
-// counted a key twice that came from the source and was added meanwhile. One that forgets by steps gets all keys
-// of the source in the current step. The memory of a filter that grows is checked for its plan's first layer only.
+// counted a key twice that came from the source and was added meanwhile. One that forgets by steps gets the keys of the
+// source in the current step, so its plan must hold window_steps() times as many: otherwise `full`.
+// The memory of a filter that grows is checked for its plan's first layer only.
 //
 // Thread safety: rebuild() runs on the caller's thread; everything is [any-thread] while other threads ask, add and
 // swap by the same hot<F>. For a plain F: as long as nobody adds.
@@ -58,6 +59,17 @@ std::optional<double> rate_at(const F& filter, std::uint64_t keys) {
         return std::nullopt;
 }
 
+// Over how many steps the math of F spreads its keys; a source gives all of them in one.
+template <class F>
+std::uint64_t steps_of(const F& filter) {
+    if constexpr (requires { filter.window_steps(); })
+        return filter.window_steps();
+    else if constexpr (requires { filter.filter(); })
+        return steps_of(filter.filter());
+    else
+        return 1;
+}
+
 // The most keys by which the filter keeps the rate, at least `surely`; unlimited from 2^40 on (a filter that grows).
 template <class F>
 std::uint64_t most_keys_within(const F& filter, double rate, std::uint64_t surely) {
@@ -106,7 +118,7 @@ struct rebuild_plan {
 };
 
 struct rebuild_options {
-    // How many keys the source will give; unset: the plan's number.
+    // How many keys the source will give; unset: the plan's number (of a window: divided by its steps).
     std::optional<std::uint64_t> announced_keys = std::nullopt;
     // Old and new filter together; beyond it too_large.
     std::uint64_t memory_budget_bytes = detail::unlimited;
@@ -249,13 +261,15 @@ class rebuilder {
     static result<typename sink_type::limits> limits_of(const F& made, const rebuild_plan<F>& plan,
                                                         const rebuild_options& options) {
         typename sink_type::limits within;
-        within.announced = options.announced_keys.value_or(plan.keys);
+        const std::uint64_t steps = detail::steps_of(made);
+        within.announced = options.announced_keys.value_or(plan.keys / steps);
         if (options.progress) within.progress = &options.progress;
         within.progress_every = std::max<std::uint64_t>(options.progress_every, 1);
         if (options.accept_more_keys) return within;
         if (plan.false_positive_rate && detail::rate_at(made, 1)) {
             within.rate = plan.false_positive_rate;
             within.most = detail::most_keys_within(made, *within.rate, plan.keys);
+            if (within.most != detail::unlimited) within.most /= steps;
             if (within.announced > within.most)
                 return detail::too_many_keys(within.announced, within.most, within.announced, within.rate);
         } else if (within.announced != 0) {
