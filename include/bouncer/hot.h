@@ -238,8 +238,8 @@ class hot {
         return (new version)->with(std::move(first), nullptr, no_rebuild);
     }
 
-    static failure no_memory() {
-        return {error_code::out_of_memory, "no memory for the few bytes that a swap needs beside the filter"};
+    static failure no_memory() noexcept {
+        return no_memory_failure("no memory for the few bytes that a swap needs beside the filter");
     }
 
     static result<void> check_like(const F& built, const F& next) {

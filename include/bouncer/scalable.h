@@ -143,20 +143,20 @@ class scalable {
     }
     static result<scalable> create(const parameters& chosen,
                                    const filter_options& options = {}) requires(words_type::writable) {
-        if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
-        const hash_spec spec = options.hash.value_or(layout::default_hash());
-        const detail::layer_budget budget = detail::first_layer(chosen);
-        const auto solved = layer_parameters(chosen, budget);
-        if (!solved) return solved.error();
-        auto first = F::create(*solved, {.hash = spec, .memory = options.memory});
-        if (!first) return first.error();
         try {
+            if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
+            const hash_spec spec = options.hash.value_or(layout::default_hash());
+            const detail::layer_budget budget = detail::first_layer(chosen);
+            const auto solved = layer_parameters(chosen, budget);
+            if (!solved) return solved.error();
+            auto first = F::create(*solved, {.hash = spec, .memory = options.memory});
+            if (!first) return first.error();
             scalable out(chosen, spec, options.memory);
             out.append(std::move(*first), budget.capacity, budget.rate, budget.remaining, 0);
             out.solve_successor(1);
             return out;
         } catch (const std::bad_alloc&) {
-            return failure{error_code::out_of_memory, "no memory for the list of layers"};
+            return no_memory_failure("no memory for the list of layers");
         }
     }
 
