@@ -154,6 +154,19 @@ class hot {
         return serving->rotate_to(epoch);
     }
 
+    // [any-thread] For an F that grows: prepares the next layer of the current filter and, during a rebuild, of the new one.
+    // The first refusal of the two.
+    result<void> prepare_growth() requires requires(F& f) { f.prepare_growth(); }
+    {
+        const detail::hot_guard held(publisher_.current(), detail::hot_use::ask);
+        const result<void> first = held.as<F>().serving->prepare_growth();
+        if (shadow* const second = held.as<F>().shadow; second != nullptr) {
+            const result<void> other = second->filter.prepare_growth();
+            if (first) return other;
+        }
+        return first;
+    }
+
     // ---- replacing ------------------------------------------------------------------------------------------------
 
     // [any-thread] Serves `next` from now on, whatever its parameters. An F that takes hashes must have the

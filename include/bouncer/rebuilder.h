@@ -7,7 +7,6 @@
 // supported: a key that the source gave before, or gives after, its removal is in the new filter. A filter that counts has
 // counted a key twice that came from the source and was added meanwhile. One that forgets by steps gets the keys of the
 // source in the current step, so its plan must hold window_steps() times as many: otherwise `full`.
-// The memory of a filter that grows is checked for its plan's first layer only.
 //
 // Thread safety: rebuild() runs on the caller's thread; everything is [any-thread] while other threads ask, add and
 // swap by the same hot<F>. For a plain F: as long as nobody adds.
@@ -104,6 +103,8 @@ struct rebuild_plan {
     std::uint64_t size_bytes = 0;                             // 0: known only when it is made
     std::uint64_t keys = 0;                                   // 0: unknown
     std::optional<double> false_positive_rate = std::nullopt; // what the new filter must keep
+    // Where it grows: the bytes with so many keys, at least size_bytes.
+    std::function<result<std::uint64_t>(std::uint64_t keys)> size_bytes_with = nullptr;
 
     // [any-thread] For a goal. `with` is what F::create takes besides it: filter_options, or for a keyed<F> the hasher
     // (another seed) and memory_options.
@@ -112,8 +113,13 @@ struct rebuild_plan {
         using bare = typename detail::bare_filter<F>::type;
         const auto solved = bare::solve(wanted);
         if (!solved) return solved.error();
-        return rebuild_plan{[wanted, with...] { return F::create(wanted, with...); },
-                            bare::size_bytes_of(*solved), wanted.keys, wanted.false_positive_rate};
+        rebuild_plan out{[wanted, with...] { return F::create(wanted, with...); },
+                         bare::size_bytes_of(*solved), wanted.keys, wanted.false_positive_rate};
+        if constexpr (requires { bare::size_bytes_with(*solved, wanted.keys); })
+            out.size_bytes_with = [chosen = *solved](std::uint64_t keys) {
+                return bare::size_bytes_with(chosen, keys);
+            };
+        return out;
     }
 };
 
@@ -212,11 +218,17 @@ class rebuilder {
                                const rebuild_options& options) {
         rebuild_report report;
         report.old_size_bytes = target_.read()->size_bytes();
-        if (auto ok = check_memory(report.old_size_bytes, plan.size_bytes, options); !ok) return ok.error();
+        std::uint64_t planned_bytes = plan.size_bytes;
+        if (plan.size_bytes_with) {
+            const auto grown = plan.size_bytes_with(options.announced_keys.value_or(plan.keys));
+            if (!grown) return grown.error();
+            planned_bytes = std::max(planned_bytes, *grown);
+        }
+        if (auto ok = check_memory(report.old_size_bytes, planned_bytes, options); !ok) return ok.error();
         auto made = make(plan);
         if (!made) return made.error();
         report.new_size_bytes = made->size_bytes();
-        if (report.new_size_bytes > plan.size_bytes) {
+        if (report.new_size_bytes > planned_bytes) {
             // Made already: only the budget can still be kept.
             auto ok = detail::check_rebuild_memory(report.old_size_bytes, report.new_size_bytes,
                                                    options.memory_budget_bytes, detail::unlimited);

@@ -135,6 +135,20 @@ class scalable {
         return out;
     }
 
+    // [any-thread] The bytes of a chain that holds `keys` keys, with the layer that is prepared ahead. As plan() otherwise.
+    static result<std::uint64_t> size_bytes_with(const parameters& chosen, std::uint64_t keys) {
+        auto layers = plan(chosen, keys);
+        if (!layers) return layers.error();
+        std::uint64_t room = 0;
+        for (const planned_layer& each : *layers) room += each.capacity;
+        const std::uint64_t last = layers->back().capacity;
+        if (keys >= room - last + layer_type::first_attempt(last))
+            if (auto ahead = plan(chosen, room + 1)) layers = std::move(ahead);
+        std::uint64_t sum = 0;
+        for (const planned_layer& each : *layers) sum += each.size_bytes;
+        return sum;
+    }
+
     // [any-thread] An empty chain of one layer. options.memory serves the later layers too; see prepare_growth for
     // its prefault.
     static result<scalable> create(const goal& wanted,
