@@ -251,6 +251,7 @@ class scalable {
     result<void> prepare_growth() requires(words_type::writable) {
         const std::uint32_t size = chain().size();
         prepare(size, true, 0);
+        chain().layer(size - 1).changes.look_at(0); // it may be ready sooner than was thought
         if (auto why = refusal_after(size)) return *why;
         return {};
     }
@@ -725,13 +726,16 @@ class scalable {
         layer_type& newest = chain().layer(size - 1);
         if (chain().parked(size) == nullptr) {
             const std::uint64_t total = newest.changes.total();
-            if (total < newest.attempt_at.load(std::memory_order_relaxed)) return;
+            if (const std::uint64_t then = newest.attempt_at.load(std::memory_order_relaxed); total < then)
+                return newest.changes.look_at(then);
             prepare(size, false, total);
         }
         // Read after the layer is parked. A thread that passed the capacity while it was not may still be unseen here: its
         // next look, less than 1/128 of the capacity later, does it.
-        if (newest.changes.total() >= newest.capacity && chain().parked(size) != nullptr)
-            chain().publish(size);
+        const bool full = newest.changes.total() >= newest.capacity;
+        const bool ready = chain().parked(size) != nullptr;
+        if (full && ready) return chain().publish(size);
+        newest.changes.look_at(ready ? newest.capacity : newest.attempt_at.load(std::memory_order_relaxed));
     }
 
     // Late: the newest layer is full already. Helping: it is, and the thread that has set `preparing` is still at it.
