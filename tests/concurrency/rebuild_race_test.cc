@@ -178,7 +178,10 @@ TEST(rebuild_race, a_window_loses_no_key_of_its_steps) {
             for (std::uint64_t i = 0; !done; ++i) {
                 const std::uint64_t hash = random_hash(t + 1, i);
                 const std::uint64_t rebuilds = ended;
-                if (!target.rebuilding()) continue;
+                if (!target.rebuilding()) {
+                    std::this_thread::yield();
+                    continue;
+                }
                 const std::uint64_t before = epoch();
                 target.add(hash);
                 while (!done) {
@@ -191,7 +194,7 @@ TEST(rebuild_race, a_window_loses_no_key_of_its_steps) {
             }
         } else if (t == adders) {
             const auto plan = rebuild_plan<filter>::of(wanted).value();
-            for (std::uint64_t i = 0; i < scaled(200) || asked[0] == 0 || asked[1] == 0; ++i) {
+            for (std::uint64_t i = 0; i < scaled(40) || asked[0] == 0 || asked[1] == 0; ++i) {
                 const auto one = builder.rebuild(plan,
                                                  [&](auto& sink) -> result<void> {
                                                      for (std::uint64_t k = 0; k < 500; ++k)
