@@ -195,6 +195,10 @@ class keyed {
     // [exclusive]
     void clear() noexcept requires incremental<F> { filter_.clear(); }
 
+    // [any-thread] (plain: [exclusive]) Where F grows; see F.
+    result<void> prepare_growth() requires requires(F& f) { f.prepare_growth(); }
+    { return filter_.prepare_growth(); }
+
     // [any-thread] (plain: [exclusive]) Where F forgets by steps; see F.
     result<void> rotate_to(std::uint64_t epoch) requires rotating<F> { return filter_.rotate_to(epoch); }
     std::uint64_t epoch() const noexcept requires rotating<F> { return filter_.epoch(); }

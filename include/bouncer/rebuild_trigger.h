@@ -4,6 +4,7 @@
 
 #include <bouncer/detail/striped_counter.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -64,12 +65,16 @@ rebuild_trigger attack_suspected();
 // The observed rate, fed by whoever asks the filter and then the store behind it. Striped: threads do not meet.
 // Thread safety: [any-thread] throughout; wait-free to feed.
 //   1. No count is lost. read() sees what happened-before it; it may miss counts in flight.
+//   2. Neither read() nor restart() raises the rate: of a thread's counts, those before a false positive that is seen are
+//      seen too, but for what it counted between the last two of them when a restart came. Hence the release and acquire.
 class fpr_meter {
   public:
     // [any-thread] The filter said no: the key is surely absent.
-    void said_no(std::uint64_t queries = 1) noexcept { said_no_.add(queries); }
+    void said_no(std::uint64_t queries = 1) noexcept { said_no_.add<std::memory_order_release>(queries); }
     // [any-thread] The filter said maybe, and the store has no such key. (Maybe and there is no sample: not fed.)
-    void false_positive(std::uint64_t queries = 1) noexcept { false_positives_.add(queries); }
+    void false_positive(std::uint64_t queries = 1) noexcept {
+        false_positives_.add<std::memory_order_release>(queries);
+    }
 
     // [any-thread] Since the last restart. Reading and restarting wait for each other, counting for nobody.
     observed_fpr read() const noexcept;

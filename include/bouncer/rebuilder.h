@@ -2,10 +2,11 @@
 // swaps when it is complete. docs/lifecycle.md
 //
 // The contract, by which there is no false negative at any moment: a key is in the source of truth before its add() is
-// called, or its add() begins after the rebuild did. Adds meanwhile go to both filters. Removing keys during a rebuild
-// is not supported: a key that the source gave before, or gives after, its removal is in the new filter. A filter that
-// counts has counted a key twice that came from the source and was added meanwhile; one that forgets by steps gets all keys
-// of the source in the current step. The memory of a filter that grows is checked for its plan's first layer only.
+// called, or its add() begins after the new filter was published: after hot::rebuilding() was seen true, or the source
+// was called. (running() is true before that.) Adds from then on go to both filters. Removing keys during a rebuild is not
+// supported: a key that the source gave before, or gives after, its removal is in the new filter. A filter that counts has
+// counted a key twice that came from the source and was added meanwhile. One that forgets by steps gets the keys of the
+// source in the current step, so its plan must hold window_steps() times as many: otherwise `full`.
 //
 // Thread safety: rebuild() runs on the caller's thread; everything is [any-thread] while other threads ask, add and
 // swap by the same hot<F>. For a plain F: as long as nobody adds.
@@ -22,6 +23,7 @@
 #include <bouncer/hot.h>
 #include <bouncer/result.h>
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstdint>
@@ -56,6 +58,17 @@ std::optional<double> rate_at(const F& filter, std::uint64_t keys) {
         return std::nullopt;
 }
 
+// Over how many steps the math of F spreads its keys; a source gives all of them in one.
+template <class F>
+std::uint64_t steps_of(const F& filter) {
+    if constexpr (requires { filter.window_steps(); })
+        return filter.window_steps();
+    else if constexpr (requires { filter.filter(); })
+        return steps_of(filter.filter());
+    else
+        return 1;
+}
+
 // The most keys by which the filter keeps the rate, at least `surely`; unlimited from 2^40 on (a filter that grows).
 template <class F>
 std::uint64_t most_keys_within(const F& filter, double rate, std::uint64_t surely) {
@@ -64,6 +77,7 @@ std::uint64_t most_keys_within(const F& filter, double rate, std::uint64_t surel
     } else if constexpr (requires { filter.filter().promised_fpr(); }) {
         if (filter.filter().promised_fpr() <= rate) return unlimited;
     }
+    if (surely >> 40 != 0) return unlimited;
     const auto keeps = [&](std::uint64_t keys) { return rate_at(filter, keys).value_or(1) <= rate; };
     std::uint64_t good = surely;
     std::uint64_t bad = std::max<std::uint64_t>(surely, 1) * 2;
@@ -89,6 +103,8 @@ struct rebuild_plan {
     std::uint64_t size_bytes = 0;                             // 0: known only when it is made
     std::uint64_t keys = 0;                                   // 0: unknown
     std::optional<double> false_positive_rate = std::nullopt; // what the new filter must keep
+    // Where it grows: the bytes with so many keys, at least size_bytes.
+    std::function<result<std::uint64_t>(std::uint64_t keys)> size_bytes_with = nullptr;
 
     // [any-thread] For a goal. `with` is what F::create takes besides it: filter_options, or for a keyed<F> the hasher
     // (another seed) and memory_options.
@@ -97,13 +113,18 @@ struct rebuild_plan {
         using bare = typename detail::bare_filter<F>::type;
         const auto solved = bare::solve(wanted);
         if (!solved) return solved.error();
-        return rebuild_plan{[wanted, with...] { return F::create(wanted, with...); },
-                            bare::size_bytes_of(*solved), wanted.keys, wanted.false_positive_rate};
+        rebuild_plan out{[wanted, with...] { return F::create(wanted, with...); },
+                         bare::size_bytes_of(*solved), wanted.keys, wanted.false_positive_rate};
+        if constexpr (requires { bare::size_bytes_with(*solved, wanted.keys); })
+            out.size_bytes_with = [chosen = *solved](std::uint64_t keys) {
+                return bare::size_bytes_with(chosen, keys);
+            };
+        return out;
     }
 };
 
 struct rebuild_options {
-    // How many keys the source will give; unset: the plan's number.
+    // How many keys the source will give; unset: the plan's number (of a window: divided by its steps).
     std::optional<std::uint64_t> announced_keys = std::nullopt;
     // Old and new filter together; beyond it too_large.
     std::uint64_t memory_budget_bytes = detail::unlimited;
@@ -163,7 +184,7 @@ class rebuilder {
         return running != 0 && target_.drop(running);
     }
 
-    // [any-thread]
+    // [any-thread] From the call of rebuild() to its return.
     bool running() const noexcept { return running_.load(std::memory_order_acquire) != 0; }
 
   private:
@@ -197,11 +218,17 @@ class rebuilder {
                                const rebuild_options& options) {
         rebuild_report report;
         report.old_size_bytes = target_.read()->size_bytes();
-        if (auto ok = check_memory(report.old_size_bytes, plan.size_bytes, options); !ok) return ok.error();
+        std::uint64_t planned_bytes = plan.size_bytes;
+        if (plan.size_bytes_with) {
+            const auto grown = plan.size_bytes_with(options.announced_keys.value_or(plan.keys));
+            if (!grown) return grown.error();
+            planned_bytes = std::max(planned_bytes, *grown);
+        }
+        if (auto ok = check_memory(report.old_size_bytes, planned_bytes, options); !ok) return ok.error();
         auto made = make(plan);
         if (!made) return made.error();
         report.new_size_bytes = made->size_bytes();
-        if (report.new_size_bytes > plan.size_bytes) {
+        if (report.new_size_bytes > planned_bytes) {
             // Made already: only the budget can still be kept.
             auto ok = detail::check_rebuild_memory(report.old_size_bytes, report.new_size_bytes,
                                                    options.memory_budget_bytes, detail::unlimited);
@@ -246,17 +273,20 @@ class rebuilder {
     static result<typename sink_type::limits> limits_of(const F& made, const rebuild_plan<F>& plan,
                                                         const rebuild_options& options) {
         typename sink_type::limits within;
-        within.announced = options.announced_keys.value_or(plan.keys);
+        const std::uint64_t steps = detail::steps_of(made);
+        within.announced = options.announced_keys.value_or(plan.keys / steps);
         if (options.progress) within.progress = &options.progress;
         within.progress_every = std::max<std::uint64_t>(options.progress_every, 1);
         if (options.accept_more_keys) return within;
         if (plan.false_positive_rate && detail::rate_at(made, 1)) {
             within.rate = plan.false_positive_rate;
             within.most = detail::most_keys_within(made, *within.rate, plan.keys);
+            if (within.most != detail::unlimited) within.most /= steps;
             if (within.announced > within.most)
                 return detail::too_many_keys(within.announced, within.most, within.announced, within.rate);
         } else if (within.announced != 0) {
-            within.most = within.announced + within.announced / 10;
+            const std::uint64_t more = within.announced / 10;
+            within.most = within.announced + std::min(more, detail::unlimited - within.announced);
         }
         return within;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -48,6 +49,16 @@ struct failure {
     error_code code;
     std::string message;
 };
+
+// [any-thread] out_of_memory with this sentence; where there is no memory for the sentence either, with two words that a
+// string holds in itself (up to 15 characters). For handlers of std::bad_alloc, which must not throw again.
+inline failure no_memory_failure(std::string_view sentence) noexcept {
+    try {
+        return {error_code::out_of_memory, std::string(sentence)};
+    } catch (const std::bad_alloc&) {
+        return {error_code::out_of_memory, "no memory"};
+    }
+}
 
 // What result<T>::value() throws. The library itself never throws it.
 class bad_result : public std::runtime_error {

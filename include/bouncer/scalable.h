@@ -12,11 +12,13 @@
 //   2. An add that happens-before a query is seen by it: the query looks into at least as many layers, and F promises it
 //      for each.
 //   3. The next layer is prepared by one thread, inside an add, when 31/32 of the newest one's capacity are used (below 1M
-//      keys: half). Until it is ready all others go on adding to the newest, beyond its capacity if that takes
-//      long: nobody waits for it.
+//      keys: half). Should it not be ready at 17/16 of the capacity, because that thread has no processor or its allocator
+//      is slow, one more thread makes a layer, the quick way, and the first to be ready is used. Never a third: the
+//      others go on adding to the newest, beyond its capacity if both take long. Nobody waits.
 //   4. The count that decides is of adds that changed a layer. It runs early when threads race with the same new key (F's
 //      add), and past the capacity by less than 1/128 of it (detail/scalable_layer.h) and one chunk of a batch per
-//      thread, or by what others add while the next layer is made.
+//      thread; where the layer is late, past 17/16 of it by as much and by what others add while the second thread makes
+//      one. How much that is nobody can promise: it depends on who gets a processor.
 //   5. Where no layer can be made, adds go on into the newest: nothing is lost but the promise. growth_refused() says why.
 #pragma once
 
@@ -133,6 +135,20 @@ class scalable {
         return out;
     }
 
+    // [any-thread] The bytes of a chain that holds `keys` keys, with the layer that is prepared ahead. As plan() otherwise.
+    static result<std::uint64_t> size_bytes_with(const parameters& chosen, std::uint64_t keys) {
+        auto layers = plan(chosen, keys);
+        if (!layers) return layers.error();
+        std::uint64_t room = 0;
+        for (const planned_layer& each : *layers) room += each.capacity;
+        const std::uint64_t last = layers->back().capacity;
+        if (keys >= room - last + layer_type::first_attempt(last))
+            if (auto ahead = plan(chosen, room + 1)) layers = std::move(ahead);
+        std::uint64_t sum = 0;
+        for (const planned_layer& each : *layers) sum += each.size_bytes;
+        return sum;
+    }
+
     // [any-thread] An empty chain of one layer. options.memory serves the later layers too; see prepare_growth for
     // its prefault.
     static result<scalable> create(const goal& wanted,
@@ -143,20 +159,20 @@ class scalable {
     }
     static result<scalable> create(const parameters& chosen,
                                    const filter_options& options = {}) requires(words_type::writable) {
-        if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
-        const hash_spec spec = options.hash.value_or(layout::default_hash());
-        const detail::layer_budget budget = detail::first_layer(chosen);
-        const auto solved = layer_parameters(chosen, budget);
-        if (!solved) return solved.error();
-        auto first = F::create(*solved, {.hash = spec, .memory = options.memory});
-        if (!first) return first.error();
         try {
+            if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
+            const hash_spec spec = options.hash.value_or(layout::default_hash());
+            const detail::layer_budget budget = detail::first_layer(chosen);
+            const auto solved = layer_parameters(chosen, budget);
+            if (!solved) return solved.error();
+            auto first = F::create(*solved, {.hash = spec, .memory = options.memory});
+            if (!first) return first.error();
             scalable out(chosen, spec, options.memory);
             out.append(std::move(*first), budget.capacity, budget.rate, budget.remaining, 0);
             out.solve_successor(1);
             return out;
         } catch (const std::bad_alloc&) {
-            return failure{error_code::out_of_memory, "no memory for the list of layers"};
+            return no_memory_failure("no memory for the list of layers");
         }
     }
 
@@ -234,7 +250,8 @@ class scalable {
     // pages to their first touch. Errors: why there can be no further layer; growth_refused() has it too.
     result<void> prepare_growth() requires(words_type::writable) {
         const std::uint32_t size = chain().size();
-        prepare(size, true, false);
+        prepare(size, true, 0);
+        chain().layer(size - 1).changes.look_at(0); // it may be ready sooner than was thought
         if (auto why = refusal_after(size)) return *why;
         return {};
     }
@@ -522,6 +539,7 @@ class scalable {
         region mapped;                         // what a view of a file borrows from; freed after the layers
         detail::layer_chain<layer_type> chain; // read by every call
         alignas(64) std::atomic<bool> preparing{false}; // some thread makes the next layer
+        std::atomic<bool> helping{false};               // another does, because that one is late
     };
 
     scalable(const parameters& chosen, const hash_spec& spec, const memory_options& memory)
@@ -708,28 +726,42 @@ class scalable {
         layer_type& newest = chain().layer(size - 1);
         if (chain().parked(size) == nullptr) {
             const std::uint64_t total = newest.changes.total();
-            if (total < newest.attempt_at.load(std::memory_order_relaxed)) return;
-            prepare(size, false, total >= newest.capacity);
+            if (const std::uint64_t then = newest.attempt_at.load(std::memory_order_relaxed); total < then)
+                return newest.changes.look_at(then);
+            prepare(size, false, total);
         }
         // Read after the layer is parked. A thread that passed the capacity while it was not may still be unseen here: its
         // next look, less than 1/128 of the capacity later, does it.
-        if (newest.changes.total() >= newest.capacity && chain().parked(size) != nullptr)
-            chain().publish(size);
+        const bool full = newest.changes.total() >= newest.capacity;
+        const bool ready = chain().parked(size) != nullptr;
+        if (full && ready) return chain().publish(size);
+        newest.changes.look_at(ready ? newest.capacity : newest.attempt_at.load(std::memory_order_relaxed));
     }
 
-    // Returns at once when another thread is at it: adds then go on into the newest layer, however long that takes.
-    void prepare(std::uint32_t size, bool prefault, bool late) noexcept {
-        if (held_->preparing.exchange(true, std::memory_order_acquire)) return;
-        const bool mine = make_and_park(size, prefault, late);
-        held_->preparing.store(false, std::memory_order_release);
+    // Late: the newest layer is full already. Helping: it is, and the thread that has set `preparing` is still at it.
+    enum class haste : std::uint8_t { none, late, helping };
+
+    // For a newest layer that has `total` keys. Returns at once when another thread is at it, or where that is late two are:
+    // adds then go on into the newest layer, however long that takes.
+    void prepare(std::uint32_t size, bool prefault, std::uint64_t total) noexcept {
+        const std::uint64_t capacity = chain().layer(size - 1).capacity;
+        std::atomic<bool>* taken = &held_->preparing;
+        haste how = total >= capacity ? haste::late : haste::none;
+        if (taken->exchange(true, std::memory_order_acquire)) {
+            taken = &held_->helping;
+            how = haste::helping;
+            if (total < capacity + capacity / 16 || taken->exchange(true, std::memory_order_acquire)) return;
+        }
+        const bool mine = make_and_park(size, prefault, how);
+        taken->store(false, std::memory_order_release);
         if (mine) solve_successor(size + 1);
     }
 
     // Returns whether this thread's layer is the one.
-    bool make_and_park(std::uint32_t size, bool prefault, bool late) noexcept {
+    bool make_and_park(std::uint32_t size, bool prefault, haste how) noexcept {
         if (chain().parked(size) != nullptr || chain().size() != size) return false;
         try {
-            auto made = make_layer(size, prefault, late);
+            auto made = make_layer(size, prefault, how);
             if (made) return chain().park(size, std::move(*made));
             refuse(size, made.error());
         } catch (const std::bad_alloc&) { // of a message, a list of shapes, the layer's own record
@@ -738,13 +770,13 @@ class scalable {
         return false;
     }
 
-    // For the thread that has set `preparing`.
-    result<std::unique_ptr<layer_type>> make_layer(std::uint32_t size, bool prefault, bool late) {
+    // For the thread that has set `preparing`, and one that helps.
+    result<std::unique_ptr<layer_type>> make_layer(std::uint32_t size, bool prefault, haste how) {
         if (size == layers_most) return all_layers_used();
         layer_type& newest = chain().layer(size - 1);
         const detail::layer_budget budget =
             detail::next_layer(params(), largest_capacity(size), newest.remaining);
-        const auto solved = parameters_now(newest, budget, late);
+        const auto solved = parameters_now(newest, budget, how);
         if (!solved) return no_layer(size, budget, solved.error());
         memory_options memory = held_->memory;
         memory.prefault = memory.prefault && prefault;
@@ -757,16 +789,18 @@ class scalable {
     }
 
     // The quick way is for a layer that is full while the thread that made it still plans its successor. A thread that
-    // is alone never takes it, so that a copy or a loaded chain grows by the same layers as the original.
+    // is alone never takes it, so that a copy or a loaded chain grows by the same layers as the original. Who helps always
+    // takes it, and leaves the plan to the thread that has set `preparing`.
     result<typename F::parameters> parameters_now(layer_type& newest, const detail::layer_budget& budget,
-                                                  bool late) {
+                                                  haste how) {
         const detail::successor_plan plan = newest.plan.load(std::memory_order_acquire);
         if (plan == detail::successor_plan::known) return newest.successor;
-        if (late && plan == detail::successor_plan::under_way) {
+        if (how == haste::helping || (how == haste::late && plan == detail::successor_plan::under_way)) {
             if (const auto quick = same_form(budget, newest.filter.params(), newest.capacity)) return *quick;
         }
         auto planned = parameters_after(params(), budget, newest.filter.params(), newest.capacity);
-        if (planned && plan == detail::successor_plan::none) remember_plan(newest, *planned);
+        if (planned && plan == detail::successor_plan::none && how != haste::helping)
+            remember_plan(newest, *planned);
         return planned;
     }
 

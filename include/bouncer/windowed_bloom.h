@@ -21,7 +21,7 @@
 //      and after a "no" once more: when it has moved, it asks again, because a key may have left the column it looked for
 //      and be in one that became current meanwhile. Each repetition means that a rotation came between: lock-free.
 //   5. A jump over several steps publishes its last epoch at once. While it runs, keys whose window ends with it may be
-//      found or not.
+//      found or not; those that were gone before stay gone.
 #pragma once
 
 #include <bouncer/detail/cell_filter.h>
@@ -153,13 +153,16 @@ class basic_windowed_bloom
             return failure{error_code::invalid_argument,
                            "epochs go up: the filter is at " + std::to_string(now) +
                                ", and was asked to go back to " + std::to_string(epoch)};
-        // Columns of the steps from now on, which must be empty: that of the last one before it becomes current, the
-        // others, in which nobody adds, afterwards.
+        // Columns of the steps from now on, which must be empty: that of the last one before it becomes current, and the
+        // spare, whose keys are long gone, before it is live again; the others, in which nobody adds, afterwards.
         const std::uint64_t steps = std::min<std::uint64_t>(epoch - now, this->layout().columns());
         if (steps == 0) return {};
-        sweep(this->layout().column(epoch));
+        const std::uint64_t spare = this->layout().column(now + 1);
+        sweep(this->layout().column(epoch) | spare);
         publish(epoch);
-        for (std::uint64_t back = 1; back < steps; ++back) sweep(this->layout().column(epoch - back));
+        for (std::uint64_t back = 1; back < steps; ++back)
+            if (const std::uint64_t column = this->layout().column(epoch - back); column != spare)
+                sweep(column);
         return {};
     }
 
@@ -356,8 +359,8 @@ class basic_windowed_bloom
         this->mutable_words().template store<std::memory_order_release>(0, epoch);
     }
     // Release: an add that finds a swept cell sees the epochs that came before the sweep.
-    void sweep(std::uint64_t column) noexcept {
-        const std::uint64_t bits = this->layout().in_every_cell(column);
+    void sweep(std::uint64_t columns) noexcept {
+        const std::uint64_t bits = this->layout().in_every_cell(columns);
         for (std::uint64_t i = window_layout::control_words;
              i < window_layout::control_words + this->where().word_count(); ++i)
             if ((this->words().load(i) & bits) != 0)

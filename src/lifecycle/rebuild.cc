@@ -33,7 +33,9 @@ failure too_many_keys(std::uint64_t inside, std::uint64_t most, std::uint64_t an
     return {error_code::full, text};
 }
 
-failure failure_of_exception(const char* who) {
+namespace {
+
+failure described(const char* who) {
     const std::string threw = std::string(who) + " threw";
     try {
         throw;
@@ -45,6 +47,16 @@ failure failure_of_exception(const char* who) {
         return {error_code::io, threw + ": " + why.what()};
     } catch (...) {
         return {error_code::io, threw + " something that is no std::exception"};
+    }
+}
+
+} // namespace
+
+failure failure_of_exception(const char* who) {
+    try {
+        return described(who);
+    } catch (const std::bad_alloc&) { // of the description
+        return no_memory_failure("no memory");
     }
 }
 

@@ -69,15 +69,16 @@ rebuild_trigger attack_suspected() {
 observed_fpr fpr_meter::read() const noexcept {
     const std::lock_guard held(restarting_);
     // False positives first: what comes between the two reads can only lower the rate.
-    const std::uint64_t wrong = false_positives_.total() - false_positives_before_;
-    const std::uint64_t no = said_no_.total() - said_no_before_;
+    const std::uint64_t wrong = false_positives_.total<std::memory_order_acquire>() - false_positives_before_;
+    const std::uint64_t no = said_no_.total<std::memory_order_acquire>() - said_no_before_;
     return {no + wrong, wrong};
 }
 
 void fpr_meter::restart() noexcept {
     const std::lock_guard held(restarting_);
-    false_positives_before_ = false_positives_.total();
-    said_no_before_ = said_no_.total();
+    // The other way round than read(), for the same reason: false positives that come between the two belong to before.
+    said_no_before_ = said_no_.total<std::memory_order_acquire>();
+    false_positives_before_ = false_positives_.total<std::memory_order_acquire>();
 }
 
 } // namespace bouncer

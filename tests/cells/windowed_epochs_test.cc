@@ -4,6 +4,8 @@
 #include "support/random_hashes.h"
 #include "support/statistics.h"
 
+#include <functional>
+
 namespace bouncer::test {
 namespace {
 
@@ -78,6 +80,41 @@ TEST(windowed_epochs, jumps_are_as_many_steps) {
             if (jump > chosen.live) {
                 EXPECT_NEAR(jumped.approximate_size(), double{in_a_step}, 30);
             }
+        }
+}
+
+// Words that tell when the epoch is stored.
+class watched_words : public plain_words {
+  public:
+    using plain_words::plain_words;
+    static inline std::function<void()> when_published;
+
+    template <std::memory_order Order = std::memory_order_relaxed>
+    void store(std::uint64_t i, std::uint64_t value) noexcept {
+        plain_words::store<Order>(i, value);
+        if (i == 0 && when_published) when_published();
+    }
+};
+
+// What a reader finds while a jump sweeps, when the new epoch is there and the sweep is not over: no key that was gone.
+TEST(windowed_epochs, a_jump_brings_no_key_back) {
+    for (const auto& chosen : windowed_forms(in_a_step * 6, 1e-4))
+        for (std::uint64_t jump = 1; jump <= 20; ++jump) {
+            SCOPED_TRACE(plain_windowed_bloom::describe(chosen) + ", jump " + std::to_string(jump));
+            auto f = basic_windowed_bloom<watched_words>::create(chosen).value();
+            constexpr std::uint64_t steps = 9;
+            for (std::uint64_t epoch = 0; epoch <= steps; ++epoch) {
+                ASSERT_TRUE(f.rotate_to(epoch).has_value());
+                f.add_batch(keys_of(epoch));
+            }
+            const auto gone = keys_of(steps - chosen.live); // the last that went, still in the spare column
+            answers out(in_a_step);
+            ASSERT_LT(f.may_contain(gone, out.span()), 10u); // false positives
+            std::size_t back = in_a_step;
+            watched_words::when_published = [&] { back = f.may_contain(gone, out.span()); };
+            ASSERT_TRUE(f.rotate_to(steps + jump).has_value());
+            watched_words::when_published = nullptr;
+            EXPECT_LT(back, 10u);
         }
 }
 

@@ -3,6 +3,7 @@
 #include <bouncer/blocked_bloom.h>
 #include <bouncer/keyed.h>
 #include <bouncer/rebuilder.h>
+#include <bouncer/windowed_bloom.h>
 
 #include "concurrency/threads.h"
 #include "support/random_hashes.h"
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -155,6 +157,64 @@ TEST(rebuild_race, the_end_is_that_of_a_sequential_run) {
         const auto held = target.read();
         EXPECT_TRUE(*held == alone);
     }
+}
+
+// A window that is rotated and rebuilt while two threads add: a key that was added during a rebuild, so to both filters,
+// is found for its whole window, whichever of them serves.
+TEST(rebuild_race, a_window_loses_no_key_of_its_steps) {
+    using filter = atomic_windowed_bloom;
+    const goal wanted{.keys = 4'000, .false_positive_rate = 0.01};
+    hot<filter> target(filter::create(wanted).value());
+    rebuilder<filter> builder(target);
+    constexpr unsigned adders = 2;
+    std::atomic<bool> done{false};
+    std::atomic<std::uint64_t> missed{0};
+    std::array<std::atomic<std::uint64_t>, adders> asked{};
+    std::atomic<std::uint64_t> ended{0}; // rebuilds, and a window after each
+    const std::uint64_t window = target.read()->window_steps();
+    const auto epoch = [&] { return target.read()->epoch(); };
+    run_threads(adders + 2, [&](unsigned t) {
+        if (t < adders) {
+            for (std::uint64_t i = 0; !done; ++i) {
+                const std::uint64_t hash = random_hash(t + 1, i);
+                const std::uint64_t rebuilds = ended;
+                if (!target.rebuilding()) {
+                    std::this_thread::yield();
+                    continue;
+                }
+                const std::uint64_t before = epoch();
+                target.add(hash);
+                while (!done) {
+                    const bool found = target.may_contain(hash);
+                    // The rebuild after this one does not know the key: its source is another.
+                    if (epoch() - before > window || ended != rebuilds) break;
+                    ++asked[t];
+                    missed += !found;
+                }
+            }
+        } else if (t == adders) {
+            const auto plan = rebuild_plan<filter>::of(wanted).value();
+            for (std::uint64_t i = 0; i < scaled(40) || asked[0] == 0 || asked[1] == 0; ++i) {
+                const auto one = builder.rebuild(plan,
+                                                 [&](auto& sink) -> result<void> {
+                                                     for (std::uint64_t k = 0; k < 500; ++k)
+                                                         sink.add(random_hash(9, k));
+                                                     return {};
+                                                 },
+                                                 {.accept_more_keys = true});
+                if (!one) ADD_FAILURE() << one.error().message;
+                for (const std::uint64_t over = epoch() + window; epoch() <= over;) std::this_thread::yield();
+                ++ended;
+            }
+            done = true;
+        } else {
+            for (std::uint64_t next = 1; !done; ++next) {
+                EXPECT_TRUE(target.rotate_to(next));
+                std::this_thread::yield();
+            }
+        }
+    });
+    EXPECT_EQ(missed, 0u);
 }
 
 // A cancel from elsewhere at any moment leaves one filter or the other, complete.

@@ -16,6 +16,15 @@ namespace {
 
 using chain = atomic_scalable_bloom;
 
+// Adds never wait for a layer: while the threads that make it have no processor, the others overfill the newest. That takes
+// a machine with more to do than this test; then nothing can be said of rates, only that no add is lost.
+bool grew_in_time(const chain& f) {
+    bool in_time = true;
+    for (const auto& layer : f.layers())
+        in_time &= static_cast<double>(layer.keys) <= 1.05 * static_cast<double>(layer.capacity) + 200;
+    return in_time;
+}
+
 // What must be true of a chain that has got these keys, whoever added them.
 void expect_like_sequential(const chain& f, const std::vector<std::uint64_t>& keys) {
     auto alone = chain::create(f.params()).value();
@@ -28,12 +37,7 @@ void expect_like_sequential(const chain& f, const std::vector<std::uint64_t>& ke
     const auto theirs = alone.layers();
     const auto count = static_cast<double>(keys.size());
     EXPECT_LE(f.changing_adds(), keys.size());
-    // Adds never wait for a layer: while the thread that makes it has no processor, the others overfill the newest. That
-    // takes a machine with more to do than this test; then only what is above, that no add is lost, can be asked for.
-    bool in_time = true;
-    for (const auto& layer : mine)
-        in_time &= static_cast<double>(layer.keys) <= 1.05 * static_cast<double>(layer.capacity) + 200;
-    if (in_time) {
+    if (grew_in_time(f)) {
         EXPECT_TRUE(f.promise_holds());
         // Keys that are false positives when they come are not counted: fewer than the promised share.
         EXPECT_GE(static_cast<double>(f.changing_adds()),
@@ -100,8 +104,11 @@ TEST(scalable_growth_threads, the_same_keys_from_all) {
         for (const std::uint64_t hash : keys) mine += !f.test_and_add(hash);
         told_new += mine;
     });
-    const auto count = static_cast<double>(keys.size());
-    EXPECT_GE(static_cast<double>(told_new), count * (1 - f.promised_fpr()) - 5 * std::sqrt(count));
+    if (grew_in_time(f)) {
+        const auto count = static_cast<double>(keys.size());
+        EXPECT_GE(static_cast<double>(told_new),
+                  count * (1 - f.promised_fpr()) - 5 * std::sqrt(f.promised_fpr() * count) - 1);
+    }
     EXPECT_EQ(f.changing_adds(), told_new);
     std::uint64_t missing = 0;
     for (const std::uint64_t hash : keys) missing += !f.may_contain(hash);

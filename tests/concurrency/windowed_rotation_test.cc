@@ -6,6 +6,8 @@
 
 #include <bouncer/windowed_bloom.h>
 
+#include <array>
+
 namespace bouncer::test {
 namespace {
 
@@ -27,11 +29,14 @@ TEST(windowed_rotation, keys_of_the_window_are_found_at_every_moment) {
         auto f = atomic_windowed_bloom::create(chosen).value();
         std::atomic<bool> done = false;
         std::atomic<std::uint64_t> missed = 0;
-        std::atomic<std::uint64_t> asked = 0;
+        std::array<std::atomic<std::uint64_t>, 3> asked{}; // by each adder: it may get a processor late
         run_threads(3, [&](unsigned t) {
             if (t == 0) {
-                for (std::uint64_t epoch = 1; epoch <= scaled(200); ++epoch) {
-                    EXPECT_TRUE(f.rotate_to(epoch).has_value());
+                for (std::uint64_t epoch = 1; epoch <= scaled(200) || asked[1] == 0 || asked[2] == 0;) {
+                    // Beyond its share it lets them: with steps without pause the window is over before they ask.
+                    if (epoch <= scaled(200)) {
+                        EXPECT_TRUE(f.rotate_to(epoch++).has_value());
+                    }
                     std::this_thread::yield();
                 }
                 done.store(true, std::memory_order_release);
@@ -50,13 +55,12 @@ TEST(windowed_rotation, keys_of_the_window_are_found_at_every_moment) {
                 const bool found = f.may_contain(hash);
                 const std::uint64_t after = f.epoch();
                 if (after - before <= f.window_steps()) {
-                    asked.fetch_add(1, std::memory_order_relaxed);
+                    asked[t].fetch_add(1, std::memory_order_relaxed);
                     if (!found) missed.fetch_add(1, std::memory_order_relaxed);
                 }
             }
         });
         EXPECT_EQ(missed.load(), 0u);
-        EXPECT_GT(asked.load(), 0u);
     }
 }
 

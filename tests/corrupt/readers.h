@@ -1,7 +1,7 @@
 // Every way to read a stored filter, as one list: each must refuse what is damaged.
 #pragma once
 
-#include "corrupt/scratch_folder.h"
+#include "corrupt/damaged_file.h"
 #include "corrupt/stored_bytes.h"
 
 #include <bouncer/any_filter.h>

@@ -4,6 +4,7 @@
 #include <bouncer/detail/hot_memory.h>
 
 #include "support/failures.h"
+#include "support/scratch_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +19,7 @@ namespace fs = std::filesystem;
 
 class memory_left : public ::testing::Test {
   protected:
-    memory_left() : root_(fs::path(::testing::TempDir()) / "memory_left") {
-        fs::remove_all(root_);
-        fs::create_directories(root_ / "group/a/b");
-    }
-    ~memory_left() override { fs::remove_all(root_); }
+    memory_left() : root_(folder_.path()) { fs::create_directories(root_ / "group/a/b"); }
 
     std::string write(const std::string& name, const std::string& text) const {
         std::ofstream(root_ / name) << text;
@@ -32,6 +29,7 @@ class memory_left : public ::testing::Test {
         return detail::cgroup_left_bytes(write("membership", "1:cpu:/x\n0::/a/b\n"), root_ / "group");
     }
 
+    const scratch_folder folder_; // every test is a process of its own, and they run side by side
     const fs::path root_;
 };
 

@@ -325,6 +325,41 @@ TEST_F(rebuild, adds_of_others_count_as_well) {
                            error_code::full));
 }
 
+// Adds are kept from when rebuilding() is true, not yet while the plan makes the new filter.
+TEST_F(rebuild, is_seen_when_adds_go_to_both) {
+    auto watched = plan_;
+    watched.make = [&] {
+        EXPECT_TRUE(rebuilder_.running());
+        EXPECT_FALSE(target_.rebuilding());
+        return plan_.make();
+    };
+    std::atomic<bool> seen{false};
+    std::jthread adding([&] {
+        while (!target_.rebuilding()) std::this_thread::yield();
+        target_.add(12345u);
+        seen = true;
+    });
+    EXPECT_TRUE(rebuilder_.rebuild(watched, [&](sink_type&) -> result<void> {
+        EXPECT_TRUE(target_.rebuilding());
+        while (!seen) std::this_thread::yield();
+        return {};
+    }));
+    EXPECT_TRUE(target_.may_contain(12345u));
+    EXPECT_FALSE(target_.rebuilding());
+}
+
+TEST_F(rebuild, numbers_beyond_all_filters_are_no_limit) {
+    auto absurd = plan_;
+    const auto give = [&](sink_type& sink) { return give_all(sink); };
+    for (const std::uint64_t keys : {std::uint64_t{1} << 40, std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
+        absurd.keys = keys;
+        absurd.false_positive_rate = 0.01;
+        EXPECT_TRUE(rebuilder_.rebuild(absurd, give));
+        absurd.false_positive_rate = std::nullopt;
+        EXPECT_TRUE(rebuilder_.rebuild(absurd, give));
+    }
+}
+
 TEST_F(rebuild, without_a_rate_ten_percent_more_are_accepted) {
     const plan_type plain{.make = [] { return bloom_filter::create(goal_for(20'000)); }};
     const auto give = [&](std::size_t count) {

@@ -28,6 +28,8 @@ class shared_change_count {
         : counter_(stripes_for(capacity)), mask_(spacing(capacity, counter_.size()) - 1),
           phase_(0 - capacity) {}
 
+    // [any-thread] Nothing: the marks stay where they are.
+    void look_at(std::uint64_t) noexcept {}
     // [any-thread] Returns whether the caller should look at total().
     bool add_one() noexcept { return ((counter_.fetch_add(1) + 1 + phase_) & mask_) == 0; }
     // [any-thread]
@@ -54,18 +56,22 @@ class shared_change_count {
     std::uint64_t phase_;
 };
 
-// The same for one thread at a time: [exclusive].
+// The same for one thread at a time: [exclusive]. Who has looked says when to look again.
 class exclusive_change_count {
   public:
-    explicit exclusive_change_count(std::uint64_t capacity) noexcept : capacity_(capacity) {}
-    bool add_one() noexcept { return ++count_ >= capacity_ / 2; }
+    explicit exclusive_change_count(std::uint64_t) noexcept {}
+    void look_at(std::uint64_t count) noexcept { look_at_ = count; }
+    bool add_one() noexcept { return ++count_ >= look_at_; }
     void add(std::uint64_t n) noexcept { count_ += n; }
     std::uint64_t total() const noexcept { return count_; }
-    void set(std::uint64_t count) noexcept { count_ = count; }
+    void set(std::uint64_t count) noexcept {
+        count_ = count;
+        look_at_ = 0;
+    }
 
   private:
-    std::uint64_t capacity_;
     std::uint64_t count_ = 0;
+    std::uint64_t look_at_ = 0; // the first add looks
 };
 
 // What a layer knows of the one after it. Under way: the thread that made the layer is at it, for about 5 ms.

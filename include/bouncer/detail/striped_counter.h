@@ -8,7 +8,7 @@
 namespace bouncer::detail {
 
 // Thread safety: add and total from any thread; everything else is exclusive.
-//   1. add is one relaxed fetch_add on the calling thread's stripe: wait-free where the machine has an atomic
+//   1. add is one fetch_add on the calling thread's stripe: wait-free where the machine has an atomic
 //      add (x86-64, aarch64 with LSE), lock-free elsewhere. It allocates nothing and cannot fail.
 //   2. No add is ever lost. total() counts every add that happens-before it, and may miss adds still in
 //      flight.
@@ -30,9 +30,10 @@ class striped_counter {
     striped_counter& operator=(const striped_counter&) = delete;
     ~striped_counter();
 
-    // [any-thread]
+    // [any-thread] Relaxed, unless two counters must be seen in the order in which they were fed.
+    template <std::memory_order Order = std::memory_order_relaxed>
     void add(std::uint64_t n = 1) noexcept {
-        stripes_[this_thread() & mask_].value.fetch_add(n, std::memory_order_relaxed);
+        stripes_[this_thread() & mask_].value.fetch_add(n, Order);
     }
 
     // [any-thread] The same; returns what the calling thread's stripe held before. Who acts only when a stripe passes a
@@ -42,9 +43,10 @@ class striped_counter {
     }
 
     // [any-thread] Reads every stripe: size() cache lines.
+    template <std::memory_order Order = std::memory_order_relaxed>
     std::uint64_t total() const noexcept {
         std::uint64_t sum = 0;
-        for (std::uint32_t i = 0; i <= mask_; ++i) sum += stripes_[i].value.load(std::memory_order_relaxed);
+        for (std::uint32_t i = 0; i <= mask_; ++i) sum += stripes_[i].value.load(Order);
         return sum;
     }
 
