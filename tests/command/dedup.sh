@@ -15,6 +15,18 @@ for way in "" --exact "--filter --fpr 1e-9" "--filter --fpr 1e-9 --expect 1K" "-
     # shellcheck disable=SC2086
     run 0 bouncer dedup -c $way lines && is "$distinct"
 done
+# Standard input by its name, alone and before others: what guesses from the file must not move in it.
+printf 'line 0\nanother\n' >other
+(cat wanted && grep -vxFf wanted other) >wanted_more
+for way in "" --exact "--filter --fpr 1e-9" "--state seen.bnc" "--window 10M"; do
+    rm -f seen.bnc
+    # shellcheck disable=SC2086
+    bouncer dedup $way - <lines >out && same out wanted
+    rm -f seen.bnc
+    # shellcheck disable=SC2086
+    bouncer dedup $way - other <lines >out && same out wanted_more
+done
+rm -f seen.bnc
 (head -n 1000 lines && sleep 0.2 && tail -n +1001 lines) | bouncer dedup >out
 same out wanted
 
@@ -27,6 +39,22 @@ run 0 bouncer dedup --stats --exact lines && holds "distinct lines lost: none"
 run 0 bouncer dedup --stats --json lines && holds '"duplicates": '$((500000 - distinct)) err
 run 0 bouncer dedup --stats --filter --fpr 1e-5 lines && holds "in the mean by the promised rate"
 run 0 bouncer dedup -c --json lines && holds "\"distinct\": $distinct" out
+
+# Memory goes by distinct lines, however many there are: 43 bytes of each at most while it grows.
+seq 5000 >few
+for _ in $(seq 300); do cat few; done >many
+run 0 bouncer dedup --stats --json many
+used=$(sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p' err)
+((used < 500000)) || fail "$used bytes for 5,000 distinct lines"
+run 0 bouncer dedup --filter --stats --json many
+used=$(sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p' err)
+((used < 500000)) || fail "$used bytes for a filter of 5,000 distinct lines"
+same out few
+# A guess that asks for too much is none: here of a file that is mostly hole.
+cp lines huge && truncate -s 1T huge
+(bouncer dedup --filter huge 2>err || true) | head -n 10 >out
+head -n 10 wanted | cmp -s - out || fail "a huge file was refused: $(cat err)"
+rm -f huge
 
 # ---- keys: the first line of each, whole
 printf 'a,1\nb,1\nc,2\n' >in && run_in 0 bouncer dedup --field 2 --delimiter , && is $'a,1\nc,2'

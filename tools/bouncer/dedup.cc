@@ -2,11 +2,13 @@
 #include "commands.h"
 #include "dedup_memory.h"
 #include "keys.h"
+#include "line_guess.h"
 #include "numbers.h"
 #include "output.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "secret.h"
+#include "signals.h"
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
@@ -14,18 +16,24 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 namespace bouncer::tool {
 
@@ -162,26 +170,6 @@ class dedup_job {
     std::unique_ptr<bool[]> seen_;
 };
 
-// How many lines regular files hold, from the length of their first ones: a little too many.
-std::optional<std::uint64_t> guessed_lines(const dedup_options& chosen, const record_reader& reader) {
-    const auto total = reader.total_bytes();
-    if (!total || chosen.input.files.empty() || *total < record_reader::chunk_bytes) return std::nullopt;
-    byte_input first = byte_input::open(chosen.input.files.front());
-    if (first.compressed() || !first.seekable() || chosen.input.frame == framing::length_prefixed)
-        return std::nullopt;
-    std::vector<char> some(record_reader::chunk_bytes * 4);
-    std::size_t have = 0;
-    while (have < some.size()) {
-        const std::size_t got = first.read(some.data() + have, some.size() - have);
-        if (got == 0) break;
-        have += got;
-    }
-    const auto lines = static_cast<double>(
-        std::count(some.data(), some.data() + have, chosen.input.frame == framing::lines ? '\n' : '\0'));
-    if (lines < 100) return std::nullopt;
-    return static_cast<std::uint64_t>(static_cast<double>(*total) / static_cast<double>(have) * lines * 1.01);
-}
-
 std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const record_reader& reader,
                                           const any_hasher& hasher, const key_form& form) {
     std::optional<std::string> state;
@@ -214,13 +202,16 @@ std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const rec
     }
     if (chosen.filter) {
         filter_choice how{.rate = chosen.rate.value_or(1e-6)};
-        if (const auto lines = chosen.expect ? chosen.expect : guessed_lines(chosen, reader)) {
-            how.first_keys = *lines;
+        if (chosen.expect) {
+            how.first_keys = *chosen.expect;
             how.counted = true;
+        } else if (const auto guess = guess_lines(reader, chosen.input.frame)) {
+            how.guessed_keys = guess->distinct;
         }
         return make_filter_memory(hasher, how, state);
     }
-    return make_fingerprint_memory(hasher, guessed_lines(chosen, reader).value_or(0), state);
+    const auto guess = guess_lines(reader, chosen.input.frame);
+    return make_fingerprint_memory(hasher, guess ? guess->distinct : 0, state);
 }
 
 void print_stats(const dedup_run& run) {

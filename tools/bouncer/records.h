@@ -92,6 +92,8 @@ class record_reader {
     const std::string& name(std::size_t input) const { return names_[input]; }
     // Of all inputs, as stored; nothing if one of them is no regular file.
     std::optional<std::uint64_t> total_bytes() const noexcept { return total_; }
+    // The one that is being read; null behind the last.
+    const byte_input* input() const noexcept { return input_ ? &*input_ : nullptr; }
     // [any-thread] As stored, for progress.
     std::uint64_t taken_bytes() const noexcept { return taken_.load(std::memory_order_relaxed); }
     bool small() const noexcept { return total_ && *total_ < chunk_bytes; }
