@@ -133,6 +133,24 @@ TEST(command_records, of_several_files_end_where_the_files_end) {
     EXPECT_EQ(all_of(reader, framing::lines), (std::vector<std::string>{"one", "two", "three", ""}));
 }
 
+// The room for it must not be filled with short ones, which every thread would take in turn.
+TEST(command_records, behind_a_long_one_come_in_chunks_of_the_usual_size) {
+    const scratch folder;
+    const std::size_t length = std::size_t{20} << 20;
+    std::string bytes = std::string(length, 'x') + '\n';
+    while (bytes.size() < 3 * length) bytes += "short\n";
+    record_reader reader({folder.file("long", bytes)}, framing::lines);
+    chunk now(framing::lines);
+    std::size_t total = 0;
+    while (reader.next(now)) {
+        EXPECT_LE(now.bytes().size(), (total == 0 ? length : 0) + 2 * record_reader::chunk_bytes) << total;
+        total += now.bytes().size();
+        now.shrink();
+        EXPECT_LE(now.room_bytes(), chunk::room_kept_bytes);
+    }
+    EXPECT_EQ(total, bytes.size());
+}
+
 struct collecting_job {
     std::vector<std::string>& out;
     std::vector<std::string> mine = {};

@@ -104,6 +104,7 @@ class check_job {
         run_.found += found_;
         for (std::size_t f = 0; f < counts_.size(); ++f) run_.found_in[f] += counts_[f];
         run_.out.append(text_);
+        if (text_.capacity() > chunk::room_kept_bytes) std::string().swap(text_);
         run_.out
             .flush(); // an answer is there as soon as its line: a chunk of a file is large, of a terminal a line
         run_.shown.at(run_.asked);

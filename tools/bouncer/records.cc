@@ -173,7 +173,9 @@ bool record_reader::next(chunk& out) {
         bool ended = false;
         while (whole == 0 || (input_->seekable() && out.size_ < chunk_bytes)) {
             if (out.size_ + 1 >= out.room_) out.grow(out.room_ * 2);
-            const std::size_t got = input_->read(out.bytes_.get() + out.size_, out.room_ - 1 - out.size_);
+            // However large the room that a long line needed: what comes after it makes no large chunk of short lines.
+            const std::size_t got =
+                input_->read(out.bytes_.get() + out.size_, std::min(chunk_bytes, out.room_ - 1 - out.size_));
             if (got == 0) {
                 ended = true;
                 break;

@@ -55,6 +55,14 @@ class chunk {
         size_ = begin(count);
         records_ = count;
     }
+    // [exclusive] Gives back what a long record needed: every thread has a chunk, and may wait with it for hours.
+    void shrink() noexcept {
+        if (room_ <= room_kept_bytes) return;
+        bytes_.reset();
+        room_ = size_ = records_ = 0;
+    }
+    std::size_t room_bytes() const noexcept { return room_; }
+    static constexpr std::size_t room_kept_bytes = std::size_t{8} << 20;
     // [exclusive] Finds the records in the bytes, once. The reader leaves that to who works on the chunk.
     void split(framing how);
 
