@@ -253,4 +253,10 @@ wait "$checker" || status=$?
 kill "$holder" 2>/dev/null || true
 [[ $status == 130 ]] || fail "SIGINT: exit status $status"
 is first
+# An input that is the output would never end.
+cp keys both
+(ulimit -f 8000 && exec bouncer check a.bnc keys both) >>both 2>err && fail "read what it wrote" || true
+holds "both: the input is also the output"
+cat keys keys | cmp -s - both || fail "lines before that are missing"
+run 0 bash -c 'bouncer check -c a.bnc both >>both' # a count comes at the end
 passed

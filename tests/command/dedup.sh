@@ -118,6 +118,14 @@ for round in 1 2 3 4 5; do
     sort -u first second | cmp -s - <(sort wanted) || fail "lines are missing after a kill"
     if [[ -s first ]]; then tail -c 1 first | cmp -s - <(echo) || echo "(killed inside a write)"; fi
 done
+# An input that is the output would never end.
+cp wanted both
+(ulimit -f 8000 && exec bouncer dedup both) >>both 2>err && fail "read what it wrote" || true
+holds "both: the input is also the output"
+(ulimit -f 8000 && exec bouncer dedup few -) <both >>both 2>err && fail "read what it wrote" || true
+holds "standard input: the input is also the output"
+(cat wanted && head -n 5000 few) | cmp -s - both || fail "it is not what it was"
+
 # SIGINT: whole lines, committed, 130; the next run goes on where it was.
 mkfifo pipe
 rm -f state.bnc

@@ -146,6 +146,12 @@ struct byte_input::state {
     }
 };
 
+std::optional<file_id> regular_file(int number) noexcept {
+    struct stat about {};
+    if (::fstat(number, &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+    return file_id{about.st_dev, about.st_ino};
+}
+
 byte_input::byte_input(std::unique_ptr<state> held) noexcept : held_(std::move(held)) {}
 byte_input::byte_input(byte_input&&) noexcept = default;
 byte_input& byte_input::operator=(byte_input&&) noexcept = default;
@@ -201,6 +207,9 @@ byte_input byte_input::open(const std::string& path, bool as_is) {
 
 const std::string& byte_input::name() const noexcept {
     return held_->name;
+}
+std::optional<file_id> byte_input::id() const noexcept {
+    return regular_file(held_->number);
 }
 bool byte_input::seekable() const noexcept {
     return held_->regular;

@@ -134,6 +134,7 @@ int check(const check_options& chosen) {
     for (const std::string& path : paths)
         filters.push_back(open_stored(path, access::load, key, chosen.form));
     record_reader reader(chosen.input.files, chosen.input.frame);
+    if (!chosen.count) reader.printed_to(STDOUT_FILENO);
     check_run run{chosen,
                   std::move(filters),
                   output(STDOUT_FILENO, "standard output", chosen.input.frame),

@@ -129,6 +129,17 @@ void record_reader::open_next() {
     parsed_ = 0;
     records_before_ = 0;
     at_end_ = false;
+    check_not_printed_to();
+}
+
+void record_reader::printed_to(int number) {
+    printed_to_ = regular_file(number);
+    check_not_printed_to();
+}
+
+void record_reader::check_not_printed_to() const {
+    if (printed_to_ && input_ && input_->id() == printed_to_)
+        throw tool_error(input_->name() + ": the input is also the output");
 }
 
 std::size_t record_reader::whole_bytes(const chunk& in, std::size_t known) {

@@ -94,6 +94,10 @@ class record_reader {
     // everything before it has been read.
     record_reader(std::vector<std::string> paths, framing how);
 
+    // What is read is printed to this descriptor: an input that is the same regular file is an error in its turn, because
+    // it would never end.
+    void printed_to(int number);
+
     // False at the end of the last input, or when the command was interrupted.
     bool next(chunk& out);
 
@@ -112,6 +116,7 @@ class record_reader {
   private:
     void open_next();
     // The bytes of whole records at the start of what is in `in`, from byte `known` on.
+    void check_not_printed_to() const;
     std::size_t whole_bytes(const chunk& in, std::size_t known);
 
     std::vector<std::string> paths_;
@@ -121,6 +126,7 @@ class record_reader {
     std::uint64_t done_bytes_ = 0;
     std::atomic<std::uint64_t> taken_ = 0;
     std::optional<byte_input> input_;
+    std::optional<file_id> printed_to_;
     std::size_t opened_ = 0;
     bool at_end_ = false;              // of input_: the next is opened when more is asked for
     std::vector<char> carry_;          // the start of a record whose end is not yet here
