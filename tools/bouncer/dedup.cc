@@ -73,8 +73,9 @@ struct dedup_run {
     steady::time_point committed = steady::now();
     double commit_cost = 0; // seconds, of the last one
     std::uint64_t committed_lines = 0;
-    std::mutex mutex = {};          // of all above: who delivers, and who commits while nothing comes
-    std::exception_ptr failed = {}; // a commit that nobody waited for
+    std::mutex mutex = {}; // of all above: who delivers, and who commits while nothing comes
+    // Of a chunk, or of a commit that nobody waited for: nothing is committed after it.
+    std::exception_ptr failed = {};
 
     // Only after the lines are out: whoever starts anew from the state has them.
     void commit() {
@@ -139,6 +140,16 @@ class dedup_job {
     void deliver(const chunk& records, std::uint64_t) {
         const std::lock_guard guard(run_.mutex);
         if (run_.failed) std::rethrow_exception(run_.failed);
+        try {
+            remember_and_print(records);
+        } catch (...) {
+            run_.failed = std::current_exception(); // what is remembered may not be printed: commit no more
+            throw;
+        }
+    }
+
+  private:
+    void remember_and_print(const chunk& records) {
         const std::size_t count = records.records();
         run_.memory->test_and_add(records, hashes_, {seen_.get(), count});
         for (std::size_t i = 0; i < count;) {
@@ -162,7 +173,6 @@ class dedup_job {
         if (!run_.chosen.state.empty()) run_.commit_if_due();
     }
 
-  private:
     dedup_run& run_;
     key_maker keys_;
     std::vector<std::uint64_t> hashes_;
@@ -274,8 +284,10 @@ int dedup(const dedup_options& chosen) {
     try {
         const commit_timer timer(run);
         line.run(pipeline_threads(reader));
-    } catch (const tool_error&) {
-        run.out.flush(); // the lines before the one that is wrong
+    } catch (const quiet_exit&) {
+        throw;
+    } catch (...) {
+        if (!run.out.failed()) run.out.flush(); // the lines before what is wrong
         throw;
     }
     run.shown.clear();
