@@ -7,6 +7,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 checks=0
+# Before a command that is to be killed: a shell starts its background jobs with SIGINT ignored, and may itself have been.
+# An array, because a function would be a process of its own.
+# shellcheck disable=SC2034
+interruptible=(env --default-signal=INT,TERM)
 
 fail() {
     echo "FAILED (line ${BASH_LINENO[1]}): $*"
@@ -50,6 +54,17 @@ same() { # FILE FILE
 holds() { # TEXT [FILE]: is in the file (default: err)
     checks=$((checks + 1))
     grep -qF -- "$1" "${2:-err}" || fail "\"$1\" is not in ${2:-err}: $(head -c 500 "${2:-err}")"
+}
+# ends PID STATUS: the process that was started here ends within a minute, with that status.
+ends() {
+    local status=0 tries=0
+    while kill -0 "$1" 2>/dev/null; do
+        if ((++tries > 600)); then kill -KILL "$1"; fi
+        sleep 0.1
+    done
+    wait "$1" 2>/dev/null || status=$?
+    checks=$((checks + 1))
+    [[ $status == "$2" ]] || fail "exit status $status, not $2"
 }
 nothing_left() { # NAME...: only these files are in the folder, besides in, out and err
     local left

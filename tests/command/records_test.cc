@@ -133,6 +133,49 @@ TEST(command_records, of_several_files_end_where_the_files_end) {
     EXPECT_EQ(all_of(reader, framing::lines), (std::vector<std::string>{"one", "two", "three", ""}));
 }
 
+// pzstd puts a frame before each other one that says how long that is.
+TEST(command_records, are_found_behind_frames_that_are_to_be_skipped) {
+    const scratch folder;
+    const auto skipped = [](char first) {
+        return std::string(1, first) + std::string("\x2a\x4d\x18\x04\x00\x00\x00....", 11);
+    };
+    // A frame of its own length in one byte, and of one raw block.
+    const std::string frame("\x28\xb5\x2f\xfd\x20\x04\x21\x00\x00"
+                            "a\nb\n",
+                            13);
+    for (const char first : {'\x50', '\x5a', '\x5f'}) {
+        record_reader reader({folder.file("z", skipped(first) + frame + skipped(first) + frame)},
+                             framing::lines);
+        EXPECT_EQ(all_of(reader, framing::lines), (std::vector<std::string>{"a", "b", "a", "b"}));
+    }
+    for (const std::string text : {"P", "P*", "P*M", "P*M\x18", "O*M\x18", "`*M\x18"}) {
+        const bool magic = text == "P*M\x18";
+        record_reader reader({folder.file("t", text + "\nx\n")}, framing::lines);
+        if (magic)
+            EXPECT_THROW(all_of(reader, framing::lines), tool_error) << "it is no text any more";
+        else
+            EXPECT_EQ(all_of(reader, framing::lines), (std::vector<std::string>{text, "x"}));
+    }
+}
+
+// The room for it must not be filled with short ones, which every thread would take in turn.
+TEST(command_records, behind_a_long_one_come_in_chunks_of_the_usual_size) {
+    const scratch folder;
+    const std::size_t length = std::size_t{20} << 20;
+    std::string bytes = std::string(length, 'x') + '\n';
+    while (bytes.size() < 3 * length) bytes += "short\n";
+    record_reader reader({folder.file("long", bytes)}, framing::lines);
+    chunk now(framing::lines);
+    std::size_t total = 0;
+    while (reader.next(now)) {
+        EXPECT_LE(now.bytes().size(), (total == 0 ? length : 0) + 2 * record_reader::chunk_bytes) << total;
+        total += now.bytes().size();
+        now.shrink();
+        EXPECT_LE(now.room_bytes(), chunk::room_kept_bytes);
+    }
+    EXPECT_EQ(total, bytes.size());
+}
+
 struct collecting_job {
     std::vector<std::string>& out;
     std::vector<std::string> mine = {};

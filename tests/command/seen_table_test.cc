@@ -102,6 +102,29 @@ TEST(command_seen_table, takes_few_bytes_at_any_moment) {
     }
 }
 
+// A hint is no order: what does not come takes no memory, and what comes beyond it has its place.
+TEST(command_seen_table, follows_a_hint_only_as_far_as_hashes_come) {
+    for (const std::uint64_t hint : {1000u, 50'000u, 300'000u, 2'000'000'000u}) {
+        seen_table table;
+        table.expect(hint);
+        std::vector<std::uint64_t> hashes(1000);
+        const auto seen = std::make_unique<bool[]>(hashes.size());
+        for (std::uint64_t i = 0; i < 400'000;) {
+            for (std::uint64_t& hash : hashes) hash = detail::mix64(++i);
+            table.test_and_add(hashes, {seen.get(), hashes.size()});
+            ASSERT_TRUE(std::none_of(seen.get(), seen.get() + 1000, [](bool there) { return there; })) << i;
+            const double most =
+                i < 20'000 ? 200'000 + 50.0 * static_cast<double>(i) : 46.0 * static_cast<double>(i);
+            ASSERT_LT(static_cast<double>(table.size_bytes()), most) << i << " of " << hint;
+        }
+        for (std::uint64_t i = 0; i < 400'000;) {
+            for (std::uint64_t& hash : hashes) hash = detail::mix64(++i);
+            table.test_and_add(hashes, {seen.get(), hashes.size()});
+            ASSERT_TRUE(std::all_of(seen.get(), seen.get() + 1000, [](bool there) { return there; })) << i;
+        }
+    }
+}
+
 TEST(command_exact_table, tells_keys_of_equal_hashes_apart) {
     exact_table table;
     for (int i = 0; i < 3000; ++i) EXPECT_FALSE(table.test_and_add(42, std::to_string(i)));

@@ -5,23 +5,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace {
 
-// What a command prints to a terminal of 80 columns, and its exit status.
+// What a command prints to a terminal of 80 columns, and its exit status. `look` is called with the text whenever there is
+// more, and with the terminal, to type at.
 struct shown {
     std::string text;
     int status;
 };
-shown on_a_terminal(const std::string& command) {
+using looker = std::function<void(const std::string&, int)>;
+shown on_a_terminal(const std::string& command, const looker& look = {}) {
     winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
     int terminal = -1;
     const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
     if (child == 0) {
+        std::signal(SIGINT, SIG_DFL); // whoever started the tests may ignore it
+        ::alarm(300);                 // whatever goes wrong, the test ends
         ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
         ::_exit(127);
     }
@@ -29,10 +38,12 @@ shown on_a_terminal(const std::string& command) {
     char some[4096];
     for (;;) {
         const ssize_t got = ::read(terminal, some, sizeof some);
-        if (got > 0)
+        if (got > 0) {
             out.text.append(some, static_cast<std::size_t>(got));
-        else if (got == 0 || errno != EINTR) // EIO: the other side has gone
+            if (look) look(out.text, terminal);
+        } else if (got == 0 || errno != EINTR) { // EIO: the other side has gone
             break;
+        }
     }
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -41,12 +52,34 @@ shown on_a_terminal(const std::string& command) {
     return out;
 }
 
-// A slow writer of 4,000 lines, for a second.
+// A writer of 4,000 distinct lines that does not end before a text was seen on the terminal.
+class feeder {
+  public:
+    explicit feeder(std::string awaited)
+        : awaited_(std::move(awaited)),
+          file_(std::filesystem::temp_directory_path() / ("terminal_feed." + std::to_string(::getpid()))) {}
+    ~feeder() { std::filesystem::remove(file_); }
+    std::string command() const {
+        return "(while [ ! -e " + file_ + " ]; do seq 400; sleep 0.05; done; seq 4000)";
+    }
+    looker look() const {
+        return [this](const std::string& text, int) {
+            if (text.find(awaited_) != std::string::npos) std::ofstream touch(file_);
+        };
+    }
+
+  private:
+    std::string awaited_;
+    std::string file_;
+};
+
+// For what must not be seen: a writer of as many, for a second.
 const std::string slow = "(for i in 1 2 3 4 5 6 7 8 9 10; do seq $((i*400)) $((i*400+399)); sleep 0.1; done)";
 const std::string bouncer = BOUNCER_COMMAND;
 
 TEST(command_terminal, shows_progress_and_removes_it) {
-    const shown seen = on_a_terminal(slow + " | " + bouncer + " dedup -c | cat");
+    const feeder feed(" keys  ");
+    const shown seen = on_a_terminal(feed.command() + " | " + bouncer + " dedup -c | cat", feed.look());
     EXPECT_EQ(seen.status, 0);
     EXPECT_NE(seen.text.find(" keys  "), std::string::npos) << seen.text;
     EXPECT_NE(seen.text.find("/s"), std::string::npos);
@@ -55,7 +88,9 @@ TEST(command_terminal, shows_progress_and_removes_it) {
 }
 
 TEST(command_terminal, no_line_of_it_is_wider_than_the_terminal) {
-    const shown seen = on_a_terminal("stty cols 20; " + slow + " | " + bouncer + " dedup -c | cat");
+    const feeder feed("dedup");
+    const shown seen =
+        on_a_terminal("stty cols 20; " + feed.command() + " | " + bouncer + " dedup -c | cat", feed.look());
     EXPECT_NE(seen.text.find("dedup"), std::string::npos) << seen.text;
     for (std::size_t first = 0; first < seen.text.size();) {
         const std::size_t end = std::min(seen.text.find('\r', first), seen.text.size());
@@ -78,7 +113,24 @@ TEST(command_terminal, nothing_is_shown_where_stderr_is_a_file) {
 }
 
 TEST(command_terminal, control_c_ends_it_with_130) {
-    const shown seen = on_a_terminal("(sleep 0.5; kill -INT $$) & exec " + bouncer + " dedup");
+    bool asked = false;
+    bool ended = false;
+    const shown seen =
+        on_a_terminal("echo ready; exec " + bouncer + " dedup", [&](const std::string& text, int terminal) {
+            const auto type = [&](const std::string& keys) {
+                EXPECT_EQ(::write(terminal, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+            };
+            if (!asked && text.find("ready") != std::string::npos) {
+                asked = true;
+                type("line\n");
+            }
+            // Once as the terminal's echo, once printed: it is at work, and waits for more.
+            const std::size_t echo = text.find("line");
+            if (!ended && echo != std::string::npos && text.find("line", echo + 1) != std::string::npos) {
+                ended = true;
+                type("\x03");
+            }
+        });
     EXPECT_EQ(seen.status, 130) << seen.text;
 }
 

@@ -106,6 +106,7 @@ class zstd_decoder final : public decoder {
 bool wait_for_bytes(int number) {
     std::array<pollfd, 2> wanted{{{number, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}}};
     while (!reading_stopped()) {
+        // Of a named pipe Linux tells the end only after the first writer has come: until then this waits.
         const int ready = ::poll(wanted.data(), wanted.size(), -1);
         if (ready < 0 && errno != EINTR) return true; // let read() tell
         if (ready > 0 && wanted[0].revents != 0) return true;
@@ -145,6 +146,12 @@ struct byte_input::state {
     }
 };
 
+std::optional<file_id> regular_file(int number) noexcept {
+    struct stat about {};
+    if (::fstat(number, &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+    return file_id{about.st_dev, about.st_ino};
+}
+
 byte_input::byte_input(std::unique_ptr<state> held) noexcept : held_(std::move(held)) {}
 byte_input::byte_input(byte_input&&) noexcept = default;
 byte_input& byte_input::operator=(byte_input&&) noexcept = default;
@@ -154,9 +161,12 @@ byte_input byte_input::open(const std::string& path, bool as_is) {
     auto held = std::make_unique<state>();
     state& s = *held;
     s.name = path == "-" ? "standard input" : path;
-    s.number = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (s.number < 0) io_error(s.name, errno);
+    // To open a named pipe waits for its writer, where a signal may not reach us: not to wait, and poll() does.
     struct stat about {};
+    const bool named_pipe = path != "-" && ::stat(path.c_str(), &about) == 0 && S_ISFIFO(about.st_mode);
+    s.number = path == "-" ? STDIN_FILENO
+                           : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (named_pipe ? O_NONBLOCK : 0));
+    if (s.number < 0) io_error(s.name, errno);
     if (::fstat(s.number, &about) != 0) io_error(s.name, errno);
     if (S_ISDIR(about.st_mode)) io_error(s.name, EISDIR);
     s.regular = S_ISREG(about.st_mode);
@@ -173,6 +183,8 @@ byte_input byte_input::open(const std::string& path, bool as_is) {
         std::size_t have = 0;
         constexpr std::string_view gzip("\x1f\x8b", 2);
         constexpr std::string_view zstd("\x28\xb5\x2f\xfd", 4);
+        // A frame to skip, 0x184D2A50 to 5F, as pzstd puts it in front: 'P' to '_' and three more, none of which ends a line.
+        std::string skippable("\x50\x2a\x4d\x18", 4);
         const auto may_be = [&](std::string_view magic) {
             return have > 0 && std::string_view(first.data(), std::min(have, magic.size())) ==
                                    magic.substr(0, std::min(have, magic.size()));
@@ -181,11 +193,13 @@ byte_input byte_input::open(const std::string& path, bool as_is) {
             const std::size_t got = s.read_stored(first.data() + have, first.size() - have);
             if (got == 0) break;
             have += got;
-        } while ((may_be(gzip) && have < gzip.size()) || (may_be(zstd) && have < zstd.size()));
+            if ((first[0] & 0xf0) == 0x50) skippable[0] = first[0];
+        } while ((may_be(gzip) && have < gzip.size()) ||
+                 ((may_be(zstd) || may_be(skippable)) && have < zstd.size()));
         s.stored.assign(first.data(), first.data() + have);
         if (have >= gzip.size() && may_be(gzip))
             s.decode = std::make_unique<gzip_decoder>();
-        else if (have >= zstd.size() && may_be(zstd))
+        else if (have >= zstd.size() && (may_be(zstd) || may_be(skippable)))
             s.decode = std::make_unique<zstd_decoder>();
     }
     return byte_input(std::move(held));
@@ -193,6 +207,9 @@ byte_input byte_input::open(const std::string& path, bool as_is) {
 
 const std::string& byte_input::name() const noexcept {
     return held_->name;
+}
+std::optional<file_id> byte_input::id() const noexcept {
+    return regular_file(held_->number);
 }
 bool byte_input::seekable() const noexcept {
     return held_->regular;

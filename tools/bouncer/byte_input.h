@@ -4,9 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace bouncer::tool {
+
+// Which file a descriptor stands for; nothing if it is no regular one.
+struct file_id {
+    std::uint64_t device;
+    std::uint64_t inode;
+    bool operator==(const file_id&) const = default;
+};
+std::optional<file_id> regular_file(int number) noexcept;
 
 // [exclusive] All of it, but where a line says otherwise. Errors are tool_error, and name the file.
 class byte_input {
@@ -24,6 +33,7 @@ class byte_input {
     // [any-thread] Up to `most` bytes of a regular file as stored, from `offset` on; 0 behind its end. Moves nothing.
     std::size_t read_at(std::uint64_t offset, char* to, std::size_t most) const;
 
+    std::optional<file_id> id() const noexcept; // of a regular file
     bool seekable() const noexcept;             // a regular file, which can be read twice
     bool compressed() const noexcept;           // known from the first bytes, which open() has read
     std::uint64_t size_bytes() const noexcept;  // of a regular file from where it is read, as stored; else 0

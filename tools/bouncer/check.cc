@@ -104,6 +104,7 @@ class check_job {
         run_.found += found_;
         for (std::size_t f = 0; f < counts_.size(); ++f) run_.found_in[f] += counts_[f];
         run_.out.append(text_);
+        if (text_.capacity() > chunk::room_kept_bytes) std::string().swap(text_);
         run_.out
             .flush(); // an answer is there as soon as its line: a chunk of a file is large, of a terminal a line
         run_.shown.at(run_.asked);
@@ -133,6 +134,7 @@ int check(const check_options& chosen) {
     for (const std::string& path : paths)
         filters.push_back(open_stored(path, access::load, key, chosen.form));
     record_reader reader(chosen.input.files, chosen.input.frame);
+    if (!chosen.count) reader.printed_to(STDOUT_FILENO);
     check_run run{chosen,
                   std::move(filters),
                   output(STDOUT_FILENO, "standard output", chosen.input.frame),

@@ -30,11 +30,16 @@ run_function add_import(CLI::App& command);
 run_function add_export(CLI::App& command);
 run_function add_bench(CLI::App& command);
 
+// What SIGINT and SIGTERM do: end it at once, or make interrupted() true (signals.h), where it has an end of its own: the
+// last whole line, a commit, the figures so far.
+enum class on_signal : bool { die, finish };
+
 // Name, one line, and the function above.
 struct subcommand {
     const char* name;
     const char* summary;
     run_function (*add)(CLI::App&);
+    on_signal signal = on_signal::die;
 };
 std::span<const subcommand> all_subcommands();
 

@@ -2,11 +2,13 @@
 #include "commands.h"
 #include "dedup_memory.h"
 #include "keys.h"
+#include "line_guess.h"
 #include "numbers.h"
 #include "output.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "secret.h"
+#include "signals.h"
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
@@ -14,18 +16,24 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 namespace bouncer::tool {
 
@@ -65,8 +73,9 @@ struct dedup_run {
     steady::time_point committed = steady::now();
     double commit_cost = 0; // seconds, of the last one
     std::uint64_t committed_lines = 0;
-    std::mutex mutex = {};          // of all above: who delivers, and who commits while nothing comes
-    std::exception_ptr failed = {}; // a commit that nobody waited for
+    std::mutex mutex = {}; // of all above: who delivers, and who commits while nothing comes
+    // Of a chunk, or of a commit that nobody waited for: nothing is committed after it.
+    std::exception_ptr failed = {};
 
     // Only after the lines are out: whoever starts anew from the state has them.
     void commit() {
@@ -131,6 +140,16 @@ class dedup_job {
     void deliver(const chunk& records, std::uint64_t) {
         const std::lock_guard guard(run_.mutex);
         if (run_.failed) std::rethrow_exception(run_.failed);
+        try {
+            remember_and_print(records);
+        } catch (...) {
+            run_.failed = std::current_exception(); // what is remembered may not be printed: commit no more
+            throw;
+        }
+    }
+
+  private:
+    void remember_and_print(const chunk& records) {
         const std::size_t count = records.records();
         run_.memory->test_and_add(records, hashes_, {seen_.get(), count});
         for (std::size_t i = 0; i < count;) {
@@ -154,33 +173,12 @@ class dedup_job {
         if (!run_.chosen.state.empty()) run_.commit_if_due();
     }
 
-  private:
     dedup_run& run_;
     key_maker keys_;
     std::vector<std::uint64_t> hashes_;
     std::size_t room_ = 0;
     std::unique_ptr<bool[]> seen_;
 };
-
-// How many lines regular files hold, from the length of their first ones: a little too many.
-std::optional<std::uint64_t> guessed_lines(const dedup_options& chosen, const record_reader& reader) {
-    const auto total = reader.total_bytes();
-    if (!total || chosen.input.files.empty() || *total < record_reader::chunk_bytes) return std::nullopt;
-    byte_input first = byte_input::open(chosen.input.files.front());
-    if (first.compressed() || !first.seekable() || chosen.input.frame == framing::length_prefixed)
-        return std::nullopt;
-    std::vector<char> some(record_reader::chunk_bytes * 4);
-    std::size_t have = 0;
-    while (have < some.size()) {
-        const std::size_t got = first.read(some.data() + have, some.size() - have);
-        if (got == 0) break;
-        have += got;
-    }
-    const auto lines = static_cast<double>(
-        std::count(some.data(), some.data() + have, chosen.input.frame == framing::lines ? '\n' : '\0'));
-    if (lines < 100) return std::nullopt;
-    return static_cast<std::uint64_t>(static_cast<double>(*total) / static_cast<double>(have) * lines * 1.01);
-}
 
 std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const record_reader& reader,
                                           const any_hasher& hasher, const key_form& form) {
@@ -214,13 +212,16 @@ std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const rec
     }
     if (chosen.filter) {
         filter_choice how{.rate = chosen.rate.value_or(1e-6)};
-        if (const auto lines = chosen.expect ? chosen.expect : guessed_lines(chosen, reader)) {
-            how.first_keys = *lines;
+        if (chosen.expect) {
+            how.first_keys = *chosen.expect;
             how.counted = true;
+        } else if (const auto guess = guess_lines(reader, chosen.input.frame)) {
+            how.guessed_keys = guess->distinct;
         }
         return make_filter_memory(hasher, how, state);
     }
-    return make_fingerprint_memory(hasher, guessed_lines(chosen, reader).value_or(0), state);
+    const auto guess = guess_lines(reader, chosen.input.frame);
+    return make_fingerprint_memory(hasher, guess ? guess->distinct : 0, state);
 }
 
 void print_stats(const dedup_run& run) {
@@ -272,6 +273,7 @@ int dedup(const dedup_options& chosen) {
     const key_form form = chosen.form.form();
     const any_hasher hasher = chosen.hash.hasher();
     record_reader reader(chosen.input.files, chosen.input.frame);
+    if (!chosen.count) reader.printed_to(STDOUT_FILENO);
     dedup_run run{.chosen = chosen,
                   .form = form,
                   .hasher = hasher,
@@ -282,8 +284,10 @@ int dedup(const dedup_options& chosen) {
     try {
         const commit_timer timer(run);
         line.run(pipeline_threads(reader));
-    } catch (const tool_error&) {
-        run.out.flush(); // the lines before the one that is wrong
+    } catch (const quiet_exit&) {
+        throw;
+    } catch (...) {
+        if (!run.out.failed()) run.out.flush(); // the lines before what is wrong
         throw;
     }
     run.shown.clear();

@@ -6,6 +6,7 @@
 #include "tool_error.h"
 
 #include <bouncer/fingerprint_set.h>
+#include <bouncer/region.h>
 #include <bouncer/scalable.h>
 #include <bouncer/snapshot.h>
 #include <bouncer/window_schedule.h>
@@ -35,9 +36,10 @@ F load_state(const std::string& path, const any_hasher& hasher) {
 
 class fingerprint_memory final : public dedup_memory {
   public:
-    fingerprint_memory(const any_hasher& hasher, std::uint64_t lines, const std::optional<std::string>& state)
+    fingerprint_memory(const any_hasher& hasher, std::uint64_t distinct,
+                       const std::optional<std::string>& state)
         : spec_(hasher.spec()) {
-        table_.reserve(lines / 2);
+        table_.expect(distinct);
         if (!state) return;
         const auto stored = load_state<plain_fingerprint_set>(*state, hasher);
         std::vector<std::uint64_t> some;
@@ -148,13 +150,25 @@ class filter_memory final : public dedup_memory {
 
   private:
     static plain_scalable_bloom make(const any_hasher& hasher, const filter_choice& how) {
+        if (how.guessed_keys > 0) {
+            // Worth a sixteenth of the memory at most, and no error: a file that repeats itself seems to be of distinct
+            // lines. The chain that grows does as well, in up to twice the memory.
+            const std::uint64_t keys = how.guessed_keys + how.guessed_keys / 20;
+            const double bytes = static_cast<double>(keys) * -std::log2(how.rate) * 1.5 / 8;
+            if (bytes < static_cast<double>(memory_limit_bytes()) / 16)
+                if (auto made = create(hasher, {.rate = how.rate, .first_keys = keys, .counted = true}))
+                    return std::move(*made);
+        }
+        auto made = create(hasher, how);
+        if (!made) throw tool_error(made.error().message);
+        return std::move(*made);
+    }
+    static result<plain_scalable_bloom> create(const any_hasher& hasher, const filter_choice& how) {
         scalable_parameters chosen{.first_keys = std::max<std::uint64_t>(how.first_keys, 1000),
                                    .rate = how.rate};
         // A first layer that should do for all gets half of the rate: 4 bits a key less than by 0.85, which is for chains.
         if (how.counted) chosen.tightening = 0.5;
-        auto made = plain_scalable_bloom::create(chosen, {.hash = hasher.spec()});
-        if (!made) throw tool_error(made.error().message);
-        return std::move(*made);
+        return plain_scalable_bloom::create(chosen, {.hash = hasher.spec()});
     }
 
     plain_scalable_bloom filter_;
@@ -272,9 +286,9 @@ class window_memory final : public dedup_memory {
 
 } // namespace
 
-std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher, std::uint64_t lines,
+std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher, std::uint64_t distinct,
                                                       const std::optional<std::string>& state) {
-    return std::make_unique<fingerprint_memory>(hasher, lines, state);
+    return std::make_unique<fingerprint_memory>(hasher, distinct, state);
 }
 std::unique_ptr<dedup_memory> make_exact_memory(const input_options& where, const key_form& form) {
     return std::make_unique<exact_memory>(where, form);

@@ -37,7 +37,8 @@ class dedup_memory {
 struct filter_choice {
     double rate = 1e-6;
     std::uint64_t first_keys = 1'000'000;
-    bool counted = false; // first_keys is the number of lines: no growth is to be expected
+    bool counted = false;           // first_keys is the number of lines: no growth is to be expected
+    std::uint64_t guessed_keys = 0; // the same as a guess: followed where it asks for little memory
 };
 // A window of time, or of lines.
 struct window_choice {
@@ -46,8 +47,8 @@ struct window_choice {
 };
 
 // With `state`, what it holds; a file that was made in another way is an error.
-// `lines`: how many there may be, where that is known. Room for half of them is made at once.
-std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher, std::uint64_t lines,
+// `distinct`: how many lines there may be that differ, where a guess can be made.
+std::unique_ptr<dedup_memory> make_fingerprint_memory(const any_hasher& hasher, std::uint64_t distinct,
                                                       const std::optional<std::string>& state);
 std::unique_ptr<dedup_memory> make_exact_memory(const input_options& where, const key_form& form);
 std::unique_ptr<dedup_memory> make_filter_memory(const any_hasher& hasher, const filter_choice& how,

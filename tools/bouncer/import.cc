@@ -1,7 +1,6 @@
 // bouncer import: a filter that another program wrote becomes one of ours.
 #include "byte_input.h"
 #include "commands.h"
-#include "signals.h"
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
@@ -35,9 +34,7 @@ result<snapshot_info> import_compressed(foreign_format format, const import_flag
     const auto open = [&]() -> result<byte_source> {
         auto input = std::make_shared<byte_input>(byte_input::open(flags.input));
         return byte_source([input](std::span<std::byte> into) -> result<std::size_t> {
-            const std::size_t got = input->read(reinterpret_cast<char*>(into.data()), into.size());
-            stop_if_interrupted();
-            return got;
+            return input->read(reinterpret_cast<char*>(into.data()), into.size());
         });
     };
     auto done = import_bytes(format, open, flags.output, options);

@@ -68,10 +68,12 @@ int run(int argc, char** argv) {
     const entry* const now = chosen();
     if (now == nullptr) return complain("", "no subcommand (see bouncer --help)");
     try {
+        if (now->what->signal == on_signal::finish) catch_interrupts();
         const int code = now->run();
         std::cout.flush();
         if (!std::cout) return complain(now->what->name, "standard output: cannot be written");
-        return code;
+        return code == exit_done && interrupted() ? interrupted_code()
+                                                  : code; // done, but somebody wanted an end
     } catch (const tool_error& error) {
         return complain(now->what->name, error.what());
     } catch (const quiet_exit& exit) {
@@ -88,6 +90,6 @@ int run(int argc, char** argv) {
 } // namespace bouncer::tool
 
 int main(int argc, char** argv) {
-    bouncer::tool::catch_interrupts();
+    bouncer::tool::prepare_descriptors();
     return bouncer::tool::run(argc, argv);
 }

@@ -1,11 +1,14 @@
 #include "output.h"
 
+#include "signals.h"
 #include "tool_error.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -32,33 +35,68 @@ std::size_t whole_bytes(std::string_view bytes, framing how) {
 
 } // namespace
 
+output::output(int number, std::string name, framing how)
+    : number_(number), name_(std::move(name)), how_(how) {
+    // A write to a full pipe waits where no signal of another thread reaches it. Not to wait is a property of what the
+    // descriptor stands for, which others have too: so it is opened again. Where that fails, it waits.
+    struct stat about {};
+    if (::fstat(number_, &about) == 0 && S_ISFIFO(about.st_mode))
+        own_ =
+            ::open(("/proc/self/fd/" + std::to_string(number_)).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+output::~output() {
+    if (own_ >= 0) ::close(own_);
+}
+
+// Whoever reads slowly gets a second for each piece after a signal, so that the last line is whole; who does not read at
+// all cannot keep us.
+void output::wait_for_room() const {
+    constexpr int patience_ms = 1000;
+    for (;;) {
+        std::array<pollfd, 2> wanted{{{number_, POLLOUT, 0}, {interrupt_descriptor(), POLLIN, 0}}};
+        const bool late = interrupted();
+        const int ready = ::poll(wanted.data(), late ? 1 : 2, late ? patience_ms : -1);
+        if (ready > 0 && wanted[0].revents != 0) return;
+        if (ready == 0) stop_if_interrupted();
+        if (ready > 0 && !interrupted()) { // an error elsewhere, which waits for these lines: so do we
+            ::poll(wanted.data(), 1, patience_ms);
+            return;
+        }
+        if (ready < 0 && errno != EINTR) return; // let write() tell
+    }
+}
+
+void output::cut_half_record(std::string_view written) const {
+    struct stat about {};
+    if (written.empty() || ::fstat(number_, &about) != 0 || !S_ISREG(about.st_mode)) return;
+    const auto half = static_cast<off_t>(written.size() - whole_bytes(written, how_));
+    const off_t end = ::lseek(number_, 0, SEEK_CUR);
+    if (half == 0 || end < half || end != about.st_size || ::ftruncate(number_, end - half) != 0) return;
+    ::lseek(number_, end - half, SEEK_SET); // or whoever writes next leaves a hole
+}
+
 void output::write(std::string_view bytes) {
+    if (failed_) throw tool_error(name_ + ": an earlier write failed");
+    failed_ = true; // until all is out
     std::size_t done = 0;
     while (done < bytes.size()) {
-        const ssize_t wrote = ::write(number_, bytes.data() + done, bytes.size() - done);
+        const ssize_t wrote = ::write(own_ >= 0 ? own_ : number_, bytes.data() + done, bytes.size() - done);
         if (wrote >= 0) {
             done += static_cast<std::size_t>(wrote);
             continue;
         }
         if (errno == EINTR) continue;
-        if (errno == EAGAIN ||
-            errno == EWOULDBLOCK) { // somebody made the pipe or terminal so: wait as others do
-            pollfd room{number_, POLLOUT, 0};
-            ::poll(&room, 1, -1);
+        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            wait_for_room();
             continue;
         }
         const int error = errno;
         if (error == EPIPE) throw quiet_exit{exit_no_reader};
-        struct stat about {};
-        if (done > 0 && ::fstat(number_, &about) == 0 && S_ISREG(about.st_mode)) {
-            const std::size_t half = done - whole_bytes(bytes.substr(0, done), how_);
-            const off_t end = ::lseek(number_, 0, SEEK_CUR);
-            if (end >= static_cast<off_t>(half) && end == about.st_size &&
-                ::ftruncate(number_, end - static_cast<off_t>(half)) != 0) {
-            } // the message below is all we can do
-        }
+        cut_half_record(bytes.substr(0, done));
         throw tool_error(name_ + ": " + std::strerror(error));
     }
+    failed_ = false;
 }
 
 } // namespace bouncer::tool

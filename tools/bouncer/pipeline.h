@@ -57,7 +57,21 @@ class pipeline {
     std::uint64_t records() const noexcept { return total_; }
 
   private:
-    void loop() {
+    // Nothing leaves a thread: what went wrong outside of its turn ends the run at once.
+    void loop() noexcept {
+        try {
+            work_and_deliver();
+        } catch (...) {
+            {
+                const std::lock_guard guard(turn_mutex_);
+                if (!failed_) failed_ = std::current_exception();
+            }
+            turned_.notify_all();
+            stop_reading();
+        }
+    }
+
+    void work_and_deliver() {
         chunk now(how_);
         std::exception_ptr error;
         std::optional<Job> job;
@@ -76,7 +90,13 @@ class pipeline {
                 if (ended_ && !error) return;
                 number = next_++;
             }
-            if (!error) now.split(how_);
+            if (!error) {
+                try {
+                    now.split(how_);
+                } catch (...) { // no memory
+                    error = std::current_exception();
+                }
+            }
             // A bad record ends the run, but not the records before it: the chunk is cut there, and worked on again.
             bool deliverable = !error || is_bad_record(error);
             while (deliverable) {
@@ -119,6 +139,7 @@ class pipeline {
                 stop_reading(); // another thread may wait for bytes that never come, and it has the lock
                 return;
             }
+            now.shrink();
         }
     }
 

@@ -129,6 +129,17 @@ void record_reader::open_next() {
     parsed_ = 0;
     records_before_ = 0;
     at_end_ = false;
+    check_not_printed_to();
+}
+
+void record_reader::printed_to(int number) {
+    printed_to_ = regular_file(number);
+    check_not_printed_to();
+}
+
+void record_reader::check_not_printed_to() const {
+    if (printed_to_ && input_ && input_->id() == printed_to_)
+        throw tool_error(input_->name() + ": the input is also the output");
 }
 
 std::size_t record_reader::whole_bytes(const chunk& in, std::size_t known) {
@@ -173,7 +184,9 @@ bool record_reader::next(chunk& out) {
         bool ended = false;
         while (whole == 0 || (input_->seekable() && out.size_ < chunk_bytes)) {
             if (out.size_ + 1 >= out.room_) out.grow(out.room_ * 2);
-            const std::size_t got = input_->read(out.bytes_.get() + out.size_, out.room_ - 1 - out.size_);
+            // However large the room that a long line needed: what comes after it makes no large chunk of short lines.
+            const std::size_t got =
+                input_->read(out.bytes_.get() + out.size_, std::min(chunk_bytes, out.room_ - 1 - out.size_));
             if (got == 0) {
                 ended = true;
                 break;

@@ -55,6 +55,14 @@ class chunk {
         size_ = begin(count);
         records_ = count;
     }
+    // [exclusive] Gives back what a long record needed: every thread has a chunk, and may wait with it for hours.
+    void shrink() noexcept {
+        if (room_ <= room_kept_bytes) return;
+        bytes_.reset();
+        room_ = size_ = records_ = 0;
+    }
+    std::size_t room_bytes() const noexcept { return room_; }
+    static constexpr std::size_t room_kept_bytes = std::size_t{8} << 20;
     // [exclusive] Finds the records in the bytes, once. The reader leaves that to who works on the chunk.
     void split(framing how);
 
@@ -86,12 +94,18 @@ class record_reader {
     // everything before it has been read.
     record_reader(std::vector<std::string> paths, framing how);
 
+    // What is read is printed to this descriptor: an input that is the same regular file is an error in its turn, because
+    // it would never end.
+    void printed_to(int number);
+
     // False at the end of the last input, or when the command was interrupted.
     bool next(chunk& out);
 
     const std::string& name(std::size_t input) const { return names_[input]; }
     // Of all inputs, as stored; nothing if one of them is no regular file.
     std::optional<std::uint64_t> total_bytes() const noexcept { return total_; }
+    // The one that is being read; null behind the last.
+    const byte_input* input() const noexcept { return input_ ? &*input_ : nullptr; }
     // [any-thread] As stored, for progress.
     std::uint64_t taken_bytes() const noexcept { return taken_.load(std::memory_order_relaxed); }
     bool small() const noexcept { return total_ && *total_ < chunk_bytes; }
@@ -102,6 +116,7 @@ class record_reader {
   private:
     void open_next();
     // The bytes of whole records at the start of what is in `in`, from byte `known` on.
+    void check_not_printed_to() const;
     std::size_t whole_bytes(const chunk& in, std::size_t known);
 
     std::vector<std::string> paths_;
@@ -111,6 +126,7 @@ class record_reader {
     std::uint64_t done_bytes_ = 0;
     std::atomic<std::uint64_t> taken_ = 0;
     std::optional<byte_input> input_;
+    std::optional<file_id> printed_to_;
     std::size_t opened_ = 0;
     bool at_end_ = false;              // of input_: the next is opened when more is asked for
     std::vector<char> carry_;          // the start of a record whose end is not yet here

@@ -18,10 +18,9 @@ seen_table::seen_table(unsigned tag_bits) : tags_((std::uint64_t{1} << tag_bits)
     for (partition& one : partitions_) resize(one, first_slots);
 }
 
-void seen_table::reserve(std::uint64_t hashes) {
-    const std::uint64_t slots = hashes / partitions_.size() / 24 * 32;
-    if (size_ != 0 || slots <= first_slots) return;
-    for (partition& one : partitions_) resize(one, slots);
+void seen_table::expect(std::uint64_t hashes) noexcept {
+    const std::uint64_t each = hashes / partitions_.size();
+    expected_slots_ = (each + each / 32) / 24 * 32; // a little more: partitions are not equally full
 }
 
 void seen_table::resize(partition& which, std::uint64_t slots) {
@@ -90,7 +89,10 @@ void seen_table::refill(partition& which, std::uint64_t slots, const std::vector
 
 void seen_table::grow(partition& which) {
     const std::uint64_t before = which.slots;
-    resize(which, before + before / 2 / 8 * 8);
+    // The steps of a table that knows where it goes are an even share of that, so that the last is no small one.
+    std::uint64_t slots = expected_slots_;
+    while (slots / 4 > before) slots = slots / 4 / 8 * 8;
+    resize(which, std::max(slots, before + before / 2 / 8 * 8));
     if (spread(which, before)) return;
     std::vector<std::uint64_t> content; // crowded as random numbers are not: anew, in memory enough for both
     for (std::uint64_t i = 0; i < which.words.size(); ++i)

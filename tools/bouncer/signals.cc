@@ -28,13 +28,16 @@ void remember(int which) {
 
 } // namespace
 
-void catch_interrupts() {
+void prepare_descriptors() {
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (::fcntl(number, F_GETFD) < 0 && errno == EBADF)
             if (::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) {
             } // it gets the lowest number that is free, this one
     std::signal(SIGXFSZ,
                 SIG_IGN); // a file that may not grow further is an error of write(), and no sudden death
+}
+
+void catch_interrupts() {
     if (::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return; // no descriptors left: signals end us as they always do
     for (const int which : {SIGINT, SIGTERM}) {
@@ -73,8 +76,13 @@ int interrupt_descriptor() noexcept {
     return pipe_ends[0];
 }
 
+int interrupted_code() noexcept {
+    const int which = caught.load(std::memory_order_relaxed);
+    return which == 0 ? 0 : 128 + which;
+}
+
 void stop_if_interrupted() {
-    if (const int which = caught.load(std::memory_order_relaxed); which != 0) throw quiet_exit{128 + which};
+    if (const int code = interrupted_code(); code != 0) throw quiet_exit{code};
 }
 
 } // namespace bouncer::tool

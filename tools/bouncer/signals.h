@@ -1,14 +1,18 @@
-// SIGINT and SIGTERM: the command stops at the end of a block of lines, so that no half line is written and what was
-// written is committed. A second one ends it at once.
+// SIGINT and SIGTERM, for subcommands that print lines or must end in order: they stop at the end of a block of lines, so
+// that no half line is written and what was written is committed. A second one ends them at once. The others die of the
+// first: their files appear as a whole or not at all.
 #pragma once
 
 namespace bouncer::tool {
 
 // [exclusive] At the start, before anything is opened. Standard input, output and error that are closed are made such that
 // their use is an error, and no file of ours takes their place.
+void prepare_descriptors();
+// [exclusive] Before the first thread. From here on who waits or works for long must look at interrupted().
 void catch_interrupts();
-// [any-thread] Whether one has come.
+// [any-thread] Whether one has come; and the exit code that tells it, 0 if none has.
 bool interrupted() noexcept;
+int interrupted_code() noexcept;
 // [any-thread] Ends the waiting of all threads for bytes of a pipe or a terminal, now and until resume_reading(): what an
 // error in one of them needs.
 void stop_reading() noexcept;
