@@ -33,6 +33,7 @@ struct import_options {
     // without them.
     bool drop_metadata = false;
     bool durable = true; // as in save_options
+    bool replace = true;
 };
 
 // [any-thread] A snapshot of what `input` holds. Nothing is written, and no memory taken by the size the header names,
@@ -51,6 +52,6 @@ result<snapshot_info> import_bytes(foreign_format format, const source_opener& o
 // mismatch: it holds another kind; unsupported: its keys have a form. What a DCSO file must say and the snapshot does not is worked out: n as the keys at
 // which half the bits are set, p as the exact rate at n, N from the bits, which takes one more read.
 result<snapshot_info> export_file(foreign_format format, const std::string& input, const std::string& output,
-                                  bool durable = true);
+                                  bool durable = true, bool replace = true);
 
 } // namespace bouncer

@@ -65,6 +65,8 @@ struct save_options {
     // fsync of the file and its folder: the file outlives a power cut. Without, either the old or the new file is there
     // after the death of the process, but a power cut may leave a damaged one, which load() refuses.
     bool durable = true;
+    bool replace =
+        true; // a file that is there; otherwise it stays, and that is io, even if it came during the save
     key_form keys = {}; // for a filter that is saved; one that is derived from files has theirs
 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -197,9 +198,30 @@ result<std::string> behind_links(const std::string& path) {
     return std::string(real.get());
 }
 
+failure is_there(const std::string& path) {
+    return {error_code::io, "cannot create " + path + ": it exists already"};
+}
+
+// Where the system cannot rename without replacing, a second name does it; where there is none of either, only a look.
+int rename_if_free(const std::string& from, const std::string& to) {
+    errno = ENOSYS;
+#if defined(RENAME_NOREPLACE)
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+#endif
+    if (errno != ENOSYS && errno != EINVAL) return -1;
+    if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str());
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
+    struct stat there = {};
+    if (::lstat(to.c_str(), &there) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return ::rename(from.c_str(), to.c_str());
+}
+
 } // namespace
 
-result<replacing_file> replacing_file::begin(const std::string& path, bool durable) {
+result<replacing_file> replacing_file::begin(const std::string& path, const file_promise& promised) {
     auto target = behind_links(path);
     if (!target) return target.error();
     const auto [folder, name] = split(*target);
@@ -207,6 +229,7 @@ result<replacing_file> replacing_file::begin(const std::string& path, bool durab
     struct stat old = {};
     const bool exists = ::stat(target->c_str(), &old) == 0;
     if (exists && S_ISDIR(old.st_mode)) return io_failure("write", path, EISDIR);
+    if (exists && !promised.replace) return is_there(path);
     if (exists && !S_ISREG(old.st_mode))
         return failure{error_code::io, "cannot replace " + path + ": not a regular file"};
     if (exists && is_shared_now(*target))
@@ -215,7 +238,7 @@ result<replacing_file> replacing_file::begin(const std::string& path, bool durab
                            ": a process has it open by open_shared, and its adds would be lost"};
     remove_abandoned(folder, name);
 
-    replacing_file out(*target, folder, durable);
+    replacing_file out(*target, folder, promised);
     // Nobody else reads a half written file; at the end it has the mode of the old file, or what the umask leaves.
     constexpr mode_t owner = 0600;
 #if defined(O_TMPFILE)
@@ -256,7 +279,7 @@ result<void> replacing_file::write(std::span<const std::byte> bytes) {
     // The disk works while the next bytes are prepared, and the sync at the end finds little left. Only a hint: whether it
     // failed the sync will tell.
     constexpr std::uint64_t at_once = std::uint64_t{8} << 20;
-    if (durable_ && written_ - pushed_ >= at_once) {
+    if (promised_.durable && written_ - pushed_ >= at_once) {
         (void)::sync_file_range(file_.number(), static_cast<off_t>(pushed_),
                                 static_cast<off_t>(written_ - pushed_), SYNC_FILE_RANGE_WRITE);
         pushed_ = written_;
@@ -266,11 +289,26 @@ result<void> replacing_file::write(std::span<const std::byte> bytes) {
 }
 
 result<void> replacing_file::commit() {
-    if (durable_) {
+    if (promised_.durable) {
         if (auto ok = make_durable(file_, target_); !ok) return ok.error();
     }
+    if (auto ok = take_name(); !ok) return ok.error();
+    temporary_.clear();
+    file_.close(); // what it could still report, the sync has
+    if (!promised_.durable) return {};
+    const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder) return io_failure("open", folder_, errno);
+    return make_durable(folder, folder_);
+}
+
+result<void> replacing_file::take_name() {
     if (temporary_.empty()) {
         const std::string self = "/proc/self/fd/" + std::to_string(file_.number());
+        if (!promised_.replace) { // a link never replaces
+            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, target_.c_str(), AT_SYMLINK_FOLLOW) == 0)
+                return {};
+            return errno == EEXIST ? is_there(target_) : io_failure("name", target_, errno);
+        }
         const auto [folder, name] = split(target_);
         std::string given;
         int error_number = EEXIST;
@@ -283,13 +321,12 @@ result<void> replacing_file::commit() {
         if (error_number != 0) return io_failure("name", target_, error_number);
         temporary_ = given;
     }
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
-    temporary_.clear();
-    file_.close(); // what it could still report, the sync has
-    if (!durable_) return {};
-    const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder) return io_failure("open", folder_, errno);
-    return make_durable(folder, folder_);
+    if (promised_.replace) {
+        if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
+        return {};
+    }
+    if (rename_if_free(temporary_, target_) == 0) return {};
+    return errno == EEXIST ? is_there(target_) : io_failure("name", target_, errno);
 }
 
 } // namespace bouncer::detail

@@ -52,17 +52,21 @@ result<void> lock_shared_file(const descriptor& file, const std::string& path, b
 // [any-thread] Whether some process holds it.
 bool is_shared_now(const std::string& path);
 
+struct file_promise {
+    bool durable = true; // commit() will wait until all is on the disk, so writing there begins at once
+    bool replace = true; // a file that is there; otherwise it stays, and that is io
+};
+
 // A file without a name beside `path`, which takes its place at commit(). Where the filesystem has no nameless files it
 // is ".NAME.RANDOM.tmp". A lock on it, which dies with the process, tells a temporary file that is still being written
 // from one that a killed process left behind; begin() removes the latter.
 class replacing_file {
   public:
-    // `durable`: commit() will wait until all is on the disk, so writing there begins at once.
-    static result<replacing_file> begin(const std::string& path, bool durable);
+    static result<replacing_file> begin(const std::string& path, const file_promise& promised);
     replacing_file(replacing_file&& other) noexcept
         : target_(std::move(other.target_)), folder_(std::move(other.folder_)),
           temporary_(std::exchange(other.temporary_, {})), file_(std::move(other.file_)),
-          written_(other.written_), pushed_(other.pushed_), durable_(other.durable_) {}
+          written_(other.written_), pushed_(other.pushed_), promised_(other.promised_) {}
     replacing_file& operator=(replacing_file&&) = delete;
     // Without commit() nothing stays.
     ~replacing_file();
@@ -71,8 +75,9 @@ class replacing_file {
     result<void> commit();
 
   private:
-    replacing_file(std::string target, std::string folder, bool durable) noexcept
-        : target_(std::move(target)), folder_(std::move(folder)), durable_(durable) {}
+    replacing_file(std::string target, std::string folder, const file_promise& promised) noexcept
+        : target_(std::move(target)), folder_(std::move(folder)), promised_(promised) {}
+    result<void> take_name(); // the step that others see
 
     std::string target_;
     std::string folder_;
@@ -80,7 +85,7 @@ class replacing_file {
     descriptor file_;
     std::uint64_t written_ = 0;
     std::uint64_t pushed_ = 0; // of these, handed to the disk
-    bool durable_;
+    file_promise promised_;
 };
 
 } // namespace bouncer::detail

@@ -30,7 +30,8 @@ result<snapshot_info> fold_file(const std::string& input, const std::string& out
     take_options(info, options);
     const math::geometry shape = kind.shape(from.fields);
 
-    auto written = write_file(output, options.durable, [&](const byte_sink& sink) -> result<void> {
+    const file_promise promised{.durable = options.durable, .replace = options.replace};
+    auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
         auto writer = chunk_writer::begin(info, sink);
         if (!writer) return writer.error();
         info = writer->info();

@@ -75,8 +75,9 @@ result<void> take_tail(const foreign_codec& codec, const tail& rest, const impor
 
 // The second way through: `source` stands at the first word.
 result<snapshot_info> write_snapshot(const foreign_codec& codec, snapshot_info info,
-                                     const byte_source& source, const std::string& output, bool durable) {
-    auto written = write_file(output, durable, [&](const byte_sink& sink) -> result<void> {
+                                     const byte_source& source, const std::string& output,
+                                     const file_promise& promised) {
+    auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
         auto writer = chunk_writer::begin(info, sink);
         if (!writer) return writer.error();
         info = writer->info();
@@ -189,7 +190,8 @@ result<snapshot_info> import_file(foreign_format format, const std::string& inpu
     if (!rest) return rest.error();
     if (auto ok = take_tail(codec, *rest, options, *info); !ok) return in_file(ok.error(), input);
     offset = first;
-    auto done = write_snapshot(codec, std::move(*info), source, output, options.durable);
+    auto done = write_snapshot(codec, std::move(*info), source, output,
+                               {.durable = options.durable, .replace = options.replace});
     if (!done && done.error().code == error_code::corrupt) return in_file(done.error(), input);
     return done;
 }
@@ -221,11 +223,12 @@ result<snapshot_info> import_bytes(foreign_format format, const source_opener& o
     auto again = read_foreign_header(codec, *source);
     if (!again) return again.error();
     if (again->fields != info->fields) return failure{error_code::io, "the input changed while it was read"};
-    return write_snapshot(codec, std::move(*info), *source, output, options.durable);
+    return write_snapshot(codec, std::move(*info), *source, output,
+                          {.durable = options.durable, .replace = options.replace});
 }
 
 result<snapshot_info> export_file(foreign_format format, const std::string& input, const std::string& output,
-                                  bool durable) {
+                                  bool durable, bool replace) {
     using namespace detail;
     const foreign_codec& codec = codec_of(format);
     auto reader = chunk_reader::open(input);
@@ -242,9 +245,10 @@ result<snapshot_info> export_file(foreign_format format, const std::string& inpu
                                                     ", which a file of " + std::string(codec.name) +
                                                     " cannot say"};
     snapshot_info told = info;
+    const file_promise promised{.durable = durable, .replace = replace};
     if (auto ok = codec.complete(told, [&] { return ones_of_file(input); }); !ok)
         return in_file(ok.error(), input);
-    auto written = write_file(output, durable, [&](const byte_sink& sink) -> result<void> {
+    auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
         if (auto ok = sink(codec.header_of(told)); !ok) return ok;
         auto done = every_chunk(*reader, [&](std::span<const std::uint64_t> words) {
             return sink(std::as_bytes(words)); // little-endian in both

@@ -38,8 +38,9 @@ failure in_file(const failure& why, const std::string& path);
 
 result<void> check_options(const save_options& options);
 void take_options(snapshot_info& info, const save_options& options);
-// [any-thread] write(sink) into a file that then replaces `path`.
-result<void> write_file(const std::string& path, bool durable,
+struct file_promise; // file.h
+// [any-thread] write(sink) into a file that then takes the place of `path`.
+result<void> write_file(const std::string& path, const file_promise& promised,
                         const std::function<result<void>(const byte_sink&)>& write);
 
 } // namespace bouncer::detail

@@ -70,7 +70,8 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
     snapshot_info info = readers.front().info();
     take_options(info, options);
     const std::uint64_t payload = info.payload_bytes;
-    auto written = write_file(output, options.durable, [&](const byte_sink& sink) -> result<void> {
+    const file_promise promised{.durable = options.durable, .replace = options.replace};
+    auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
         auto writer = chunk_writer::begin(info, sink);
         if (!writer) return writer.error();
         info = writer->info();

@@ -110,13 +110,13 @@ result<void> save_form(const stored_form& form, const byte_sink& sink, const sav
 }
 
 result<void> save_form(const stored_form& form, const std::string& path, const save_options& options) {
-    return write_file(path, options.durable,
+    return write_file(path, {.durable = options.durable, .replace = options.replace},
                       [&](const byte_sink& sink) { return save_form(form, sink, options); });
 }
 
-result<void> write_file(const std::string& path, bool durable,
+result<void> write_file(const std::string& path, const file_promise& promised,
                         const std::function<result<void>(const byte_sink&)>& write) {
-    auto file = replacing_file::begin(path, durable);
+    auto file = replacing_file::begin(path, promised);
     if (!file) return file.error();
     const byte_sink sink = [&](std::span<const std::byte> bytes) { return file->write(bytes); };
     if (auto ok = write(sink); !ok) return ok.error();

@@ -222,7 +222,7 @@ TEST_F(save_file, a_replacing_file_without_commit_leaves_nothing) {
     save(old_, path_).value();
     const std::string before = bytes_of(path_);
     {
-        auto file = bouncer::detail::replacing_file::begin(path_, true).value();
+        auto file = bouncer::detail::replacing_file::begin(path_, {}).value();
         const std::byte some[3] = {};
         file.write(some).value();
         auto moved = std::move(file);
@@ -230,6 +230,35 @@ TEST_F(save_file, a_replacing_file_without_commit_leaves_nothing) {
     }
     EXPECT_TRUE(bytes_of(path_) == before);
     EXPECT_EQ(folder_.entries(), 1u);
+}
+
+// A file that comes while another is written stays where that was asked, whatever the file system can.
+TEST_F(save_file, what_came_meanwhile_is_not_replaced_unasked) {
+    bool (*const ways[])() = {
+        [] { return true; }, &no_nameless_files,
+        [] { return no_nameless_files() && deny(SYS_renameat2, EINVAL); },
+        [] { return no_nameless_files() && deny(SYS_renameat2, EINVAL) && deny(SYS_link, EPERM); }};
+    for (const auto way : ways)
+        for (const bool comes : {false, true}) {
+            std::filesystem::remove(path_);
+            const std::string said = in_child([&]() -> std::string {
+                if (!way()) return "cannot restrict";
+                auto file =
+                    bouncer::detail::replacing_file::begin(path_, {.durable = false, .replace = false});
+                if (!file) return file.error().message;
+                const std::byte some[3] = {};
+                file->write(some).value();
+                if (comes) save(old_, path_, {.durable = false}).value();
+                const auto done = file->commit();
+                return done ? "" : done.error().message;
+            });
+            if (said == "cannot restrict") GTEST_SKIP() << said;
+            EXPECT_EQ(said, comes ? "cannot create " + path_ + ": it exists already" : "");
+            EXPECT_EQ(bytes_of(path_).size() == 3, !comes);
+            EXPECT_EQ(folder_.entries(), 1u);
+        }
+    EXPECT_TRUE(fails_with(save(fresh_, path_, {.replace = false}), error_code::io, path_, "exists already"));
+    EXPECT_TRUE(verify(path_).has_value());
 }
 
 // Saves of two threads, and of threads of which one has nameless files and one has not, to one path: the end is one of

@@ -232,7 +232,7 @@ int build(const build_choice& chosen) {
         made.emplace(fresh.view());
     }
     const double promised = *wanted.false_positive_rate;
-    check_output(chosen.path, chosen.force);
+    const change_lock alone = change_lock::of_output(chosen.path); // an add to the old one ends first
     ok_or_throw(save(*made, chosen.path,
                      {.label = chosen.label,
                       .keys_designed = wanted.keys,
@@ -240,6 +240,7 @@ int build(const build_choice& chosen) {
                       .fpr_promised = promised,
                       .compress = chosen.compress,
                       .durable = false, // it can be built again, and a damaged file is refused
+                      .replace = chosen.force,
                       .keys = chosen.form.form()}));
     warn_if_overfull(*made, wanted.keys, promised, line_text(chosen.path), added);
     const std::uint64_t bytes = made->size_bytes();

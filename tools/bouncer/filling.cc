@@ -8,8 +8,10 @@
 #include "filters/spill_file.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <exception>
@@ -86,9 +88,10 @@ class count_job {
     std::uint64_t& sum_;
 };
 
-// The lines of a regular file, pieces of it on all cores. A piece stays in a core's cache between its being read and its
-// being counted.
-std::uint64_t counted_lines(const std::string& path, char end) {
+// The lines of a regular file from where it is read, pieces of it on all cores. A piece stays in a core's cache between its
+// being read and its being counted. Nothing where the file is shorter than the system says, as those of /sys are: what it
+// would give when read again is not known either.
+std::optional<std::uint64_t> counted_lines(const std::string& path, char end) {
     constexpr std::size_t piece_bytes = std::size_t{128} << 10;
     const byte_input from = byte_input::open(path, true);
     const std::uint64_t size = from.size_bytes();
@@ -96,19 +99,20 @@ std::uint64_t counted_lines(const std::string& path, char end) {
     std::atomic<std::uint64_t> sum = 0;
     std::exception_ptr failed;
     std::mutex mutex; // of failed
-    const auto count = [&] {
+    progress shown([&] { return static_cast<double>(next) / static_cast<double>(size); }, "counting");
+    const auto count = [&](bool tells) {
         try {
             const auto room = std::make_unique_for_overwrite<char[]>(piece_bytes);
-            std::uint64_t own = 0;
-            for (std::uint64_t at; !interrupted() && (at = next.fetch_add(piece_bytes)) < size;)
-                for (std::uint64_t done = 0; done < piece_bytes;) {
-                    const std::size_t got = from.read_at(at + done, room.get(), piece_bytes - done);
-                    if (got == 0) break; // its end
-                    own += count_ends({room.get(), got}, end);
-                    if (at + done + got == size && room[got - 1] != end) ++own; // a last line without its end
+            for (std::uint64_t at; !interrupted() && (at = next.fetch_add(piece_bytes)) < size;) {
+                const std::uint64_t piece = std::min<std::uint64_t>(piece_bytes, size - at);
+                for (std::uint64_t done = 0; done < piece;) {
+                    const std::size_t got = from.read_at(at + done, room.get(), piece - done);
+                    if (got == 0) break;
+                    sum += count_ends({room.get(), got}, end);
                     done += got;
                 }
-            sum += own;
+                if (tells) shown.at(sum);
+            }
         } catch (...) {
             const std::lock_guard guard(mutex);
             failed = std::current_exception();
@@ -119,15 +123,41 @@ std::uint64_t counted_lines(const std::string& path, char end) {
         for (unsigned i = 1; i < std::thread::hardware_concurrency() && size > record_reader::chunk_bytes;
              ++i) {
             try {
-                others.emplace_back(count);
+                others.emplace_back(count, false);
             } catch (const std::system_error&) {
                 break; // fewer threads do as well
             }
         }
-        count();
+        count(true);
     }
     if (failed) std::rethrow_exception(failed);
-    return sum;
+    char last = end;
+    if (size == 0 || from.read_at(size - 1, &last, 1) == 0) return std::nullopt;
+    // What was appended meanwhile. One that is appended to without end must not be counted without end.
+    std::array<char, std::size_t{16} << 10> tail;
+    for (std::uint64_t at = size, got; !interrupted() && at < 2 * size; at += got) {
+        got = from.read_at(at, tail.data(), tail.size());
+        if (got == 0) break;
+        sum += count_ends({tail.data(), got}, end);
+        last = tail[got - 1];
+    }
+    return sum + (last == end ? 0 : 1); // a last line without its end
+}
+
+// Whether all of it can be read twice: regular, as stored, and not empty. The files of /proc have a size of 0, whatever is
+// in them, and some of them give it once only.
+bool countable(const std::string& path, framing frame) {
+    const bool standard = path == "-";
+    // Looked at before it is opened: a byte that is taken from a pipe is gone.
+    struct stat about {};
+    if ((standard ? ::fstat(STDIN_FILENO, &about) : ::stat(path.c_str(), &about)) != 0) return false;
+    if (!S_ISREG(about.st_mode) || about.st_size == 0) return false;
+    if (!standard) return !byte_input::open(path).compressed();
+    // Standard input has one place to read from, to which it is put back; records of a given length are counted by reading.
+    const off_t begin = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (begin < 0 || frame == framing::length_prefixed) return false;
+    const bool compressed = byte_input::open(path).compressed();
+    return ::lseek(STDIN_FILENO, begin, SEEK_SET) == begin && !compressed;
 }
 
 } // namespace
@@ -197,13 +227,10 @@ void spool_records(hash_spool& to, record_reader& reader, const input_options& i
 }
 
 std::optional<std::uint64_t> counted_records(const input_options& input) {
-    if (input.files.empty()) return std::nullopt; // standard input has one place to read from
-    for (const std::string& path : input.files) {
-        // Looked at before it is opened: a byte that is taken from a pipe is gone.
-        struct stat about {};
-        if (path == "-" || ::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
-        if (byte_input::open(path).compressed()) return std::nullopt;
-    }
+    const std::vector<std::string> files = input.files.empty() ? std::vector<std::string>{"-"} : input.files;
+    if (std::count(files.begin(), files.end(), "-") > 1) return std::nullopt;
+    for (const std::string& path : files)
+        if (!countable(path, input.frame)) return std::nullopt;
     std::uint64_t sum = 0;
     if (input.frame == framing::length_prefixed) {
         record_reader reader(input.files, input.frame);
@@ -212,7 +239,11 @@ std::optional<std::uint64_t> counted_records(const input_options& input) {
         stop_if_interrupted();
         return sum;
     }
-    for (const std::string& path : input.files) sum += counted_lines(path, terminator_of(input.frame));
+    for (const std::string& path : files) {
+        const auto some = counted_lines(path, terminator_of(input.frame));
+        if (!some) return std::nullopt;
+        sum += *some;
+    }
     stop_if_interrupted();
     return sum;
 }

@@ -61,7 +61,7 @@ class hash_spool {
 void spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
                    const any_hasher& hasher);
 
-// The records of regular, uncompressed files, which are counted first; nothing for other inputs.
+// The records of regular, uncompressed files, standard input too, which are counted first; nothing for other inputs.
 std::optional<std::uint64_t> counted_records(const input_options& input);
 
 // What is wrong with a filter that holds more than it was made for, on stderr; nothing otherwise.

@@ -2,48 +2,29 @@
 
 #include "tool_error.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "format/file.h"
 
-#include <cerrno>
-#include <system_error>
+#include <sys/stat.h>
+
+#include <span>
 
 namespace bouncer::tool {
 
-namespace {
-
-[[noreturn]] void give_up(const std::string& path, int error) {
-    throw tool_error(path + ": " + std::generic_category().message(error));
-}
-[[noreturn]] void refuse(const std::string& path) {
-    throw tool_error(path + ": exists; --force overwrites it");
-}
-
-} // namespace
-
 void check_page(const std::string& path, bool force) {
     struct stat there {};
-    if (!force && ::lstat(path.c_str(), &there) == 0) refuse(path);
+    if (::lstat(path.c_str(), &there) != 0) return;
+    if (!force) throw tool_error(path + ": exists; --force overwrites it");
+    // A link leads to what is replaced.
+    if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+        throw tool_error(path + ": is no regular file, and will not be replaced");
 }
 
 void write_page(const std::string& path, std::string_view page, bool force) {
-    const int number =
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
-    if (number < 0 && errno == EEXIST) refuse(path);
-    if (number < 0) give_up(path, errno);
-    while (!page.empty()) {
-        const ssize_t done = ::write(number, page.data(), page.size());
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) {
-            const int why = errno;
-            ::close(number);
-            ::unlink(path.c_str()); // half a page is none
-            give_up(path, why);
-        }
-        page.remove_prefix(static_cast<std::size_t>(done));
-    }
-    if (::close(number) != 0) give_up(path, errno);
+    check_page(path, force);
+    // The old page stays until the new one is whole. It can be made again: no need to wait for the disk.
+    auto file = value_or_throw(detail::replacing_file::begin(path, {.durable = false, .replace = force}));
+    ok_or_throw(file.write(std::as_bytes(std::span(page))));
+    ok_or_throw(file.commit());
 }
 
 } // namespace bouncer::tool

@@ -76,8 +76,10 @@ std::string table_html(const plan_report& report) {
 }
 
 std::string paste(const plan_report& report) {
-    return "<section><h2>To paste</h2><pre>" + escaped(paste_command(report)) + "</pre><pre>" +
-           escaped(paste_cpp(report)) + "</pre></section>\n";
+    if (!report.useful()) return {};
+    const std::string command = paste_command(report);
+    return "<section><h2>To paste</h2>" + (command.empty() ? "" : "<pre>" + escaped(command) + "</pre>") +
+           "<pre>" + escaped(paste_cpp(report)) + "</pre></section>\n";
 }
 
 } // namespace

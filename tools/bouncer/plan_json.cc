@@ -102,8 +102,8 @@ std::string plan_json(const plan_report& report) {
     out["candidates"] = ordered_json::array();
     for (std::size_t i = 0; i < report.ranked.size(); ++i)
         out["candidates"].push_back(candidate_json(report, i));
-    out["command"] = paste_command(report);
-    out["cpp"] = paste_cpp(report);
+    if (const std::string command = paste_command(report); !command.empty()) out["command"] = command;
+    if (report.useful()) out["cpp"] = paste_cpp(report);
     return out.dump(2) + "\n";
 }
 

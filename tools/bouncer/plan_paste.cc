@@ -71,6 +71,7 @@ std::string designated(const std::string& parameters) {
 
 std::string paste_command(const plan_report& report) {
     const auto& best = report.best();
+    if (report.wanted.k || !report.useful()) return {};
     std::string out = "bouncer build --kind " + std::string(best.kind) + " --fpr " + rate_of(report);
     if (!best.can.fixed) {
         const bool starts_small = best.can.grow && report.wanted.keys_today != 0;
@@ -84,6 +85,7 @@ std::string paste_command(const plan_report& report) {
 std::string paste_cpp(const plan_report& report) {
     const auto& best = report.best();
     const std::string kind(best.kind);
+    if (!report.useful()) return {};
     if (best.can.fixed)
         return "auto filter = bouncer::plain_" + kind + "::build(hashes, {" + goal_text(report) + "});";
     const std::string made = "auto filter = bouncer::keyed<bouncer::atomic_" + kind + ">::create(";

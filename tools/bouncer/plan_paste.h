@@ -5,6 +5,7 @@
 
 namespace bouncer::tool {
 
+// Empty where it cannot: `build` chooses k itself, and takes no filter that is of no use.
 std::string paste_command(const plan_report& report);
 std::string paste_cpp(const plan_report& report);
 

@@ -1,6 +1,7 @@
 #include "plan_report.h"
 
 #include "plan_growth.h"
+#include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
 
@@ -70,28 +71,35 @@ void plan_budget(const plan_flags& flags, plan_report& to) {
     to.filter_needed = to.latency->rate.has_value();
 }
 
-void choose(const plan_flags& flags, plan_report& to) {
-    if (flags.kind.empty()) return;
+void choose(const std::string& kind, plan_report& to) {
+    if (kind.empty()) return;
     for (std::size_t i = 0; i < to.ranked.size(); ++i) {
-        if (to.ranked[i].kind != flags.kind) continue;
-        if (!to.ranked[i].why_not.empty())
-            throw tool_error(flags.kind + " is not suited: " + to.ranked[i].why_not);
+        if (to.ranked[i].kind != kind) continue;
+        if (!to.ranked[i].why_not.empty()) throw tool_error(kind + " is not suited: " + to.ranked[i].why_not);
         to.chosen = i;
     }
 }
 
 // A kind that is named shall be planned, whatever it can or cannot.
 void allow_kind(const std::string& kind, planner::abilities& needs) {
-    if (kind.empty()) return;
-    std::string names;
     for (const auto& each : planner::all_abilities()) {
-        names += (names.empty() ? "" : ", ") + std::string(each.kind);
         if (each.kind != kind) continue;
         needs.fixed = needs.fixed || each.can.fixed;
         needs.forget = needs.forget || each.can.forget;
-        return;
     }
-    throw tool_error("there is no kind " + kind + "; there are " + names);
+}
+
+// A size may be too small for any filter. The levels of a tree share it otherwise, and some of them get none.
+void check_useful(const plan_report& of) {
+    if (of.useful() || of.lsm) return;
+    const candidate& best = of.best();
+    std::string what = bytes_text(best.size_bytes) + " are too few for " + count_text(best.keys) +
+                       " keys: a " + std::string(best.kind) + " would let " + rate_text(best.rate) +
+                       " of the absent keys pass";
+    goal usual{.keys = best.keys, .false_positive_rate = 0.01, .prefer = of.wanted.prefer};
+    if (const auto enough = planner::design(best.kind, usual); enough && !of.wanted.k)
+        what += "; at 1 % it takes " + bytes_text(enough->size_bytes);
+    throw tool_error(what);
 }
 
 // The least of three: whatever else the machine does makes it slower, never faster.
@@ -164,11 +172,13 @@ plan_report make_report(const plan_flags& flags) {
     wanted.prefer = preference(flags.prefer);
     wanted.needs = needs_of(flags.needs);
     wanted.keys_today = out.capacity ? out.keys_today : 0;
-    allow_kind(flags.kind, wanted.needs);
+    const std::string kind = flags.kind.empty() ? "" : kind_of(flags.kind);
+    allow_kind(kind, wanted.needs);
     out.ranked = value_or_throw(planner::rank(wanted));
-    choose(flags, out);
+    choose(kind, out);
     out.exact = planner::exact_set_for(out.best().keys, out.best().size_bytes);
     forecast(flags, out);
+    check_useful(out);
     for (const candidate& each : out.ranked)
         out.build_ns.push_back(
             flags.measure && each.size_bytes != 0 ? build_cost(each, std::clamp(each.rate, 1e-9, 0.5)) : 0);

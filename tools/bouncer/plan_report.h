@@ -67,6 +67,8 @@ struct plan_report {
     std::optional<double> inserted_rate; // of the chosen kind, if it can hold them
 
     const planner::candidate& best() const { return ranked[chosen]; }
+    // Whether it turns away what it is there for; a rate that was asked is.
+    bool useful() const { return wanted.rate || best().rate <= 0.5; }
 };
 
 // Of how many keys the build cost is measured.

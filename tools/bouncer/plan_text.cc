@@ -188,8 +188,11 @@ std::string plan_text(const plan_report& report) {
     if (report.inserted) out += inserted_text(report);
     if (report.traffic) out += traffic_text(report);
     if (report.lsm) out += lsm_text(report);
-    out += "\nTo paste:\n  " + paste_command(report) + "\n  " + paste_cpp(report) + "\n";
-    if (report.wanted.k) out += "(bouncer build chooses k itself; the C++ line keeps it.)\n";
+    if (!report.useful()) return out; // only a tree has come so far
+    out += "\nTo paste:\n";
+    if (const std::string command = paste_command(report); !command.empty()) out += "  " + command + "\n";
+    out += "  " + paste_cpp(report) + "\n";
+    if (report.wanted.k) out += "(bouncer build chooses k itself: only the library makes this filter.)\n";
     return out;
 }
 

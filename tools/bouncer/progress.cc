@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace bouncer::tool {
@@ -26,7 +27,16 @@ std::size_t terminal_columns() {
 } // namespace
 
 progress::progress(const record_reader& reader, std::string doing)
-    : reader_(reader), doing_(std::move(doing)),
+    : progress(
+          [&reader] {
+              const auto total = reader.total_bytes();
+              if (!total || *total == 0) return std::nan("");
+              return static_cast<double>(reader.taken_bytes()) / static_cast<double>(*total);
+          },
+          std::move(doing)) {}
+
+progress::progress(std::function<double()> share, std::string doing)
+    : share_(std::move(share)), doing_(std::move(doing)),
       shown_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1), begin_(clock::now()),
       last_(begin_) {}
 
@@ -43,10 +53,8 @@ void progress::at(std::uint64_t records) {
     const double seconds = std::chrono::duration<double>(now - begin_).count();
     const double rate = static_cast<double>(records) / seconds;
     std::string line = doing_.empty() ? "" : doing_ + "  ";
-    const auto total = reader_.total_bytes();
-    if (total && *total > 0) {
-        const double share =
-            std::min(1.0, static_cast<double>(reader_.taken_bytes()) / static_cast<double>(*total));
+    if (const double told = share_(); !std::isnan(told)) {
+        const double share = std::min(1.0, told);
         constexpr std::size_t width = 24;
         const auto full = static_cast<std::size_t>(share * width);
         line += "[" + std::string(full, '#') + std::string(width - full, '.') + "] " +

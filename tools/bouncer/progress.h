@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace bouncer::tool {
@@ -14,13 +15,14 @@ namespace bouncer::tool {
 class progress {
   public:
     explicit progress(const record_reader& reader, std::string doing = "");
+    progress(std::function<double()> share, std::string doing); // share: 0 to 1, or NaN if nobody knows
     ~progress() { clear(); }
     void clear(); // removes the line
     void at(std::uint64_t records);
 
   private:
     using clock = std::chrono::steady_clock;
-    const record_reader& reader_;
+    std::function<double()> share_;
     std::string doing_;
     bool shown_;
     bool drawn_ = false;

@@ -42,26 +42,38 @@ void save_back(const stored_filter& from, std::uint64_t keys_added) {
                       .keys = from.form}));
 }
 
-change_lock::change_lock(const std::string& path) {
+change_lock::change_lock(const std::string& path) : change_lock(path, true) {}
+change_lock change_lock::of_output(const std::string& path) {
+    return change_lock(path, false);
+}
+
+change_lock::change_lock(const std::string& path, bool must_exist) {
     for (;;) {
-        number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (number_ < 0) throw tool_error(path + ": " + std::strerror(errno));
-        while (::flock(number_, LOCK_EX) != 0)
-            if (errno != EINTR || interrupted()) {
-                ::close(number_);
-                stop_if_interrupted();
-                throw tool_error(path + ": cannot be locked: " + std::strerror(errno));
-            }
         struct stat mine {
         }, now{};
+        if (!must_exist && (::stat(path.c_str(), &now) != 0 || !S_ISREG(now.st_mode))) return;
+        // NFS locks only what may be written; what may not is locked elsewhere all the same.
+        number_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+        if (number_ < 0) number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (number_ < 0 && !must_exist) return;
+        if (number_ < 0) throw tool_error(path + ": " + std::strerror(errno));
+        while (::flock(number_, LOCK_EX) != 0) {
+            if (errno == EBADF || errno == ENOLCK || errno == EOPNOTSUPP) return;
+            if (errno == EINTR && !interrupted()) continue;
+            const int why = errno;
+            ::close(number_);
+            stop_if_interrupted();
+            throw tool_error(path + ": cannot be locked: " + std::strerror(why));
+        }
         if (::fstat(number_, &mine) == 0 && ::stat(path.c_str(), &now) == 0 && mine.st_ino == now.st_ino &&
             mine.st_dev == now.st_dev)
             return;
         ::close(number_); // replaced while we waited
+        number_ = -1;
     }
 }
 change_lock::~change_lock() {
-    ::close(number_);
+    if (number_ >= 0) ::close(number_);
 }
 
 void check_output(const std::string& path, bool force) {

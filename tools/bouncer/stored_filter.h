@@ -28,20 +28,24 @@ stored_filter open_stored(const std::string& path, access how, const std::option
 void save_back(const stored_filter& from, std::uint64_t keys_added);
 
 // Keeps other commands from changing a file between the load and the save: they wait. [exclusive]; until it is destroyed.
-// Whoever saves replaces the file, so that a lock may be of a file that is no longer there: it is taken again then.
+// Whoever saves replaces the file, so that a lock may be of a file that is no longer there: it is taken again then. Where
+// there are no locks (some network file systems), nobody waits.
 class change_lock {
   public:
     explicit change_lock(const std::string& path); // throws tool_error
+    // For a file that is about to be replaced: one that is not there, or is none, needs no lock.
+    static change_lock of_output(const std::string& path);
     ~change_lock();
     change_lock(const change_lock&) = delete;
     change_lock& operator=(const change_lock&) = delete;
 
   private:
+    change_lock(const std::string& path, bool must_exist);
     int number_ = -1;
 };
 
-// Refuses a path that exists, unless forced, and a folder that takes no files. Before any work is done, and once more before
-// the file is written: another command may have been faster.
+// Refuses a path that exists, unless forced, and a folder that takes no files, before any work is done. That decides
+// nothing: another command may be faster, and save_options::replace says what then.
 void check_output(const std::string& path, bool force);
 
 // Kinds by name, or by a beginning that only one has: "scalable" is scalable_bloom. Throws tool_error.

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# bouncer build without --expect: how many keys it makes room for, wherever they come from. Usage: counting.sh BOUNCER
+source "$(dirname "$0")/lib.sh" "$1"
+
+value() { grep -oE "\"$1\": [^,]*" out | head -n 1 | sed 's/.*: //'; } # of a JSON report
+makes_room_for() { # COUNT INPUT...: keys of the input, and the design of the filter
+    local count=$1
+    shift
+    run 0 bouncer build --json --force -o n.bnc "$@"
+    [[ $(value keys) == "$count" && $(value keys_design) == $((count > 0 ? count : 1)) ]] ||
+        fail "$(value keys) keys, room for $(value keys_design), not $count: $*"
+}
+
+# ---- files that are counted in pieces of 128 KiB, on all cores beyond 1 MiB
+piece=$((128 << 10))
+line=0123456789abcde # 16 bytes with its end
+lines() { yes $line 2>/dev/null | head -c "$1" || true; }
+for pieces in 1 3 8 9 24; do
+    lines $((pieces * piece)) >f # ends with a line and a piece
+    makes_room_for $((pieces * piece / 16)) f
+    { cat f && printf x; } >g # a line without its end, alone in the last piece
+    makes_room_for $((pieces * piece / 16 + 1)) g
+    head -c -1 f >g # the last line is without its end, one byte before the border
+    makes_room_for $((pieces * piece / 16)) g
+    { head -c -1 f && printf x; } >g # without its end, at the border
+    makes_room_for $((pieces * piece / 16)) g
+done
+tr '\n' '\0' <f >g && makes_room_for $((24 * piece / 16)) -0 g
+{ head -c $((9 * piece)) /dev/zero | tr '\0' x && echo; } >g && makes_room_for 1 g # one line over all pieces
+: >empty && makes_room_for 0 empty
+makes_room_for $((24 * piece / 16)) empty f
+printf x >g && makes_room_for 1 g
+makes_room_for 2 g g
+
+# ---- files of which the system says that they have no bytes, or more than they have
+if [[ -s /proc/filesystems || $(wc -c </proc/filesystems 2>/dev/null) -gt 0 ]]; then
+    makes_room_for "$(wc -l </proc/filesystems)" /proc/filesystems
+    makes_room_for $(($(wc -l </proc/filesystems) + 24 * piece / 16)) f /proc/filesystems
+fi
+shorter=/sys/kernel/mm/transparent_hugepage/enabled
+if [[ -r $shorter ]]; then makes_room_for 1 $shorter; fi
+
+# ---- standard input that is a file is counted from where it stands, and read from there
+from_input() { # COUNT FLAG...: with f open as standard input, behind its first line
+    local count=$1
+    shift
+    { read -r _ && bouncer build --json --force -o n.bnc "$@"; } <in >out 2>err || fail "build < in"
+    [[ $(value keys) == "$count" && $(value keys_design) == "$count" ]] ||
+        fail "$(value keys) keys, room for $(value keys_design), not $count: $* <in"
+}
+seq 1 300000 >in
+from_input 299999
+from_input 299999 -
+printf 'a\nb' >more && from_input 300001 more - && from_input 300001 - more
+run_in 0 bouncer build -q --force -o n.bnc && run 0 bouncer check -c n.bnc in && is 300000
+# That it was counted: the hashes of a pipe would go to a temporary file.
+run_in 0 env TMPDIR="$work/none" bouncer build -q --force --memory 1MiB -o n.bnc
+gzip -c in >packed && mv packed in
+run_in 0 bouncer build --json --force -o n.bnc && [[ $(value keys) == 300000 && $(value keys_design) == 300000 ]] || fail gzip
+printf '\3\0\0\0abc\0\0\0\0' >in
+run_in 0 bouncer build --json --force --length-prefixed -o n.bnc && [[ $(value keys) == 2 && $(value keys_design) == 2 ]] || fail prefixed
+# A pipe.
+seq 1 1000 | bouncer build --json --force -o n.bnc >out && [[ $(value keys) == 1000 && $(value keys_design) == 1000 ]] || fail pipe
+passed
