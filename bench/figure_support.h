@@ -125,6 +125,7 @@ std::optional<double> extra_mib(Work work) {
     const std::uint64_t before = status_kib("VmRSS");
     work();
     const std::uint64_t peak = status_kib("VmHWM");
+    if (peak == 0) return std::nullopt; // not told
     return static_cast<double>(peak > before ? peak - before : 0) / 1024;
 }
 

@@ -31,7 +31,8 @@ class any_filter {
                                      const filter_options& options = {});
 
     // [any-thread] A static filter of a whole set; see built_filter::build. Without a kind the goal picks: prefer::reads a
-    // binary_fuse, prefer::space a ribbon. Errors: as the kind's build; unsupported for a kind that is not built at once.
+    // binary_fuse, prefer::space a ribbon, and so do rates below 2^-31, which a binary_fuse may not keep. Errors: as the
+    // kind's build; unsupported for a kind that is not built at once.
     static result<any_filter> build(std::span<const std::uint64_t> hashes, const goal& wanted,
                                     const build_options& options = {}, std::string_view kind = {});
     static result<any_filter> build(const hash_source& source, const goal& wanted,

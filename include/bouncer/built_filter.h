@@ -20,12 +20,16 @@
 #include <bouncer/words.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,10 +44,46 @@ struct built_words {
     region words;
 };
 
+// Built from one set for a goal; or, where the layout has is_exact, from two lists that are the whole universe.
+template <class L>
+concept goal_layout = requires(const sorted_hashes& set, const goal& wanted, const build_options& options) {
+    { L::check_goal(wanted) } -> std::same_as<result<void>>;
+    { L::solve(wanted) } -> std::same_as<result<typename L::parameters>>;
+    { L::build(set, wanted, options) } -> std::same_as<result<built_words<typename L::parameters>>>;
+};
+template <class L>
+concept exact_layout = L::is_exact &&
+    requires(std::span<const std::uint64_t> hashes, const build_options& options) {
+    { L::build(hashes, hashes, options) } -> std::same_as<result<built_words<typename L::parameters>>>;
+};
+
+// What built_filter asks of a layout: parameters as numbers and in words, and queries over words that check_words passed.
+template <class L>
+concept built_layout = std::constructible_from<L, const typename L::parameters&> &&
+    (goal_layout<L> || exact_layout<L>)&&requires(const L& layout, const typename L::parameters& chosen,
+                                                  const std::uint64_t* words, std::uint64_t hash,
+                                                  std::size_t count, bool* answers) {
+    requires std::same_as<decltype(L::kind_id), const std::uint16_t>;
+    requires std::same_as<decltype(L::layout_version), const std::uint16_t>;
+    requires std::same_as<decltype(L::kind_name), const std::string_view>;
+    requires std::same_as<decltype(L::field_count), const std::size_t>;
+    { L::check(chosen) } -> std::same_as<result<void>>;
+    { L::describe(chosen) } -> std::same_as<std::string>;
+    { L::fields_of(chosen) } -> std::same_as<std::vector<std::uint64_t>>;
+    { L::from_fields(words) } -> std::same_as<typename L::parameters>;
+    { layout.params() } -> std::same_as<const typename L::parameters&>;
+    { layout.contains(words, hash) } -> std::same_as<bool>;
+    { layout.contains(words, words, count, answers) } -> std::same_as<std::size_t>;
+    { layout.check_words(words) } -> std::same_as<result<void>>;
+    { layout.rate() } -> std::same_as<double>;
+};
+
 } // namespace detail
 
 template <class Layout, readable_words Words>
 class built_filter {
+    static_assert(detail::built_layout<Layout>);
+
   public:
     using layout_type = Layout;
     using words_type = Words;
@@ -74,8 +114,10 @@ class built_filter {
     static std::string describe(const parameters& chosen) { return Layout::describe(chosen); }
 
     // [any-thread] The filter of a set. Hashes may repeat and come in any order: the same set, goal and seed give the same
-    // words. goal.keys is not looked at: the distinct hashes count. Takes 8 bytes per hash meanwhile, besides the filter; 16 of a stream.
-    // Errors: invalid_argument (the goal), too_large (the goal's size, the memory cap), out_of_memory, cancelled, io.
+    // words. goal.keys is not looked at: the distinct hashes count. Takes meanwhile, besides the filter, 8 bytes per hash (16
+    // of a stream) and for each thread the shard that it builds, up to 49 MB (docs/static.md).
+    // Errors: invalid_argument (the goal, or hashes that are not random even when mixed), too_large (the goal's size, the
+    // memory cap), out_of_memory, cancelled, io.
     static result<built_filter> build(std::span<const std::uint64_t> hashes, const goal& wanted,
                                       const build_options& options = {}) requires(Words::writable && !exact) {
         return build_from(hashes, wanted, options);
@@ -91,7 +133,10 @@ class built_filter {
     static result<built_filter> build(std::span<const std::uint64_t> listed,
                                       std::span<const std::uint64_t> others,
                                       const build_options& options = {}) requires(Words::writable&& exact) {
-        return guarded(options, [&] { return Layout::build(listed, others, options); });
+        return guarded([&]() -> result<built_filter> {
+            if (auto ok = check_known_hash(spec_of(options)); !ok) return ok.error();
+            return filter_of(Layout::build(listed, others, options), options);
+        });
     }
 
     // [any-thread] A filter over words that already hold one; as bit_filter::over.
@@ -218,22 +263,30 @@ class built_filter {
     template <class From>
     static result<built_filter> build_from(const From& from, const goal& wanted,
                                            const build_options& options) {
-        return guarded(options, [&]() -> result<detail::built_words<parameters>> {
-            if (auto ok = Layout::check_goal(wanted); !ok) return ok.error();
-            auto set = detail::sorted_hashes::gather(from, options);
-            if (!set) return set.error();
-            return Layout::build(*set, wanted, options);
+        auto good = guarded([&]() -> result<void> {
+            if (auto ok = check_known_hash(spec_of(options)); !ok) return ok;
+            return Layout::check_goal(wanted);
         });
+        // Not guarded: gather() throws what the source threw and nothing else, and std::bad_alloc too is then the source's.
+        std::optional<result<detail::sorted_hashes>> set;
+        if (good) set.emplace(detail::sorted_hashes::gather(from, options));
+        return guarded([&]() -> result<built_filter> {
+            if (!good) return good.error();
+            if (!*set) return set->error();
+            return filter_of(Layout::build(**set, wanted, options), options);
+        });
+    }
+    static hash_spec spec_of(const build_options& options) { return options.hash.value_or(hash_spec{}); }
+    static result<built_filter> filter_of(result<detail::built_words<parameters>> made,
+                                          const build_options& options) {
+        if (!made) return made.error();
+        return built_filter(Layout(made->params), Words(std::move(made->words)), spec_of(options));
     }
     // Where not even a message can be allocated, there is a short one: it fits into the string itself.
     template <class Make>
-    static result<built_filter> guarded(const build_options& options, Make make) {
+    static auto guarded(Make make) -> decltype(make()) {
         try {
-            const hash_spec spec = options.hash.value_or(hash_spec{});
-            if (auto ok = check_known_hash(spec); !ok) return ok.error();
-            auto made = make();
-            if (!made) return made.error();
-            return built_filter(Layout(made->params), Words(std::move(made->words)), spec);
+            return make();
         } catch (const std::bad_alloc&) {
             return failure{error_code::out_of_memory, "no memory"};
         }

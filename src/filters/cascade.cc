@@ -1,5 +1,8 @@
 #include <bouncer/cascade.h>
 
+#include "filters/ribbon_build.h"
+#include "filters/spilled_hashes.h"
+
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/parallel.h>
 
@@ -7,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <string>
@@ -102,6 +106,31 @@ std::uint64_t bytes_beside(std::uint64_t listed, std::uint64_t others) noexcept 
     return 8 * (listed + others) + 32 * fewer + 2 * fewer * bits / 8 + (std::uint64_t{1} << 18);
 }
 
+// What the largest level, of the smaller list, needs while it is built: its hashes, its words and the shard of one thread.
+std::uint64_t bytes_of_level(std::uint64_t listed, std::uint64_t others) noexcept {
+    const std::uint64_t fewer = std::min(listed, others);
+    const std::uint64_t asked = std::max(listed, others);
+    const double rate = rate_of_level(0, static_cast<std::size_t>(fewer), static_cast<std::size_t>(asked));
+    const auto columns = static_cast<std::uint32_t>(std::ceil(-std::log2(rate))) + 1;
+    const std::uint64_t shards = shards_for(fewer, ribbon::keys_per_shard);
+    const std::uint64_t in_shard = fewer / shards + fewer / shards / 50 + 8192;
+    const ribbon::row_shape shape{columns, 0};
+    const std::uint64_t words = shards * (ribbon::expected_words(in_shard, shape) + ribbon::entry_words) + 64;
+    return std::max(spill_plan::least_cap, 8 * (fewer + words) + (std::uint64_t{256} << 10) +
+                                               in_shard * (ribbon::scratch_bytes_per_key(shape) + 8));
+}
+
+failure cap_too_small(std::uint64_t cap, std::uint64_t listed, std::uint64_t others) {
+    const std::uint64_t beside = bytes_beside(listed, others);
+    return {error_code::too_large,
+            "the memory cap of " + std::to_string(cap) + " bytes is too small: a cascade holds both lists, " +
+                std::to_string(8 * (listed + others)) +
+                " bytes, the keys that pass a level and all levels, " +
+                std::to_string(beside - 8 * (listed + others)) +
+                ", and builds one level at a time beside them; a cap of " +
+                std::to_string(beside + bytes_of_level(listed, others)) + " bytes would do"};
+}
+
 result<built_words<cascade_parameters>>
 joined(const cascade_parameters& chosen, std::span<const made_level> levels, const memory_options& memory) {
     cascade_parameters out = chosen;
@@ -136,10 +165,7 @@ result<built_words<cascade_parameters>> cascade_layout::build(std::span<const st
     if (options.memory_cap_bytes != 0) {
         const std::uint64_t beside = bytes_beside(listed.size(), others.size());
         if (beside >= options.memory_cap_bytes)
-            return failure{error_code::too_large,
-                           "the memory cap of " + std::to_string(options.memory_cap_bytes) +
-                               " bytes is too small: a cascade holds both lists while it is built, " +
-                               std::to_string(beside) + " bytes and more"};
+            return cap_too_small(options.memory_cap_bytes, listed.size(), others.size());
         of_levels.memory_cap_bytes -= beside;
     }
     auto inside = sorted_hashes::gather(listed, of_sides);
@@ -167,6 +193,9 @@ result<built_words<cascade_parameters>> cascade_layout::build(std::span<const st
                            "the hashes are not random: " + std::to_string(levels_most) +
                                " levels do not part the lists; try another seed, or a keyed hash"};
         auto made = make_level(levels.size(), held, asked.size(), of_levels);
+        // A level's own message has what is left of the cap, which nobody gave.
+        if (!made && made.error().code == error_code::too_large && options.memory_cap_bytes != 0)
+            return cap_too_small(options.memory_cap_bytes, listed.size(), others.size());
         if (!made) return made.error();
         levels.push_back(std::move(*made));
         auto some = passing(levels.back(), asked, options);

@@ -96,7 +96,10 @@ result<void> ribbon_layout::check_goal(const goal& wanted) {
 result<ribbon_parameters> ribbon_layout::solve(const goal& wanted) {
     if (auto ok = check_static_goal(wanted); !ok) return ok.error();
     if (auto ok = detail::check_goal(wanted); !ok) return ok.error();
-    return chosen_for(wanted, wanted.keys);
+    auto chosen = chosen_for(wanted, wanted.keys);
+    if (!chosen) return chosen.error();
+    if (auto ok = check(*chosen); !ok) return ok.error();
+    return chosen;
 }
 
 result<void> ribbon_layout::check(const parameters& chosen) {

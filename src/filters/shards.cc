@@ -12,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace bouncer::detail {
@@ -39,7 +40,8 @@ class assembly {
         : set_(set), plan_(plan), options_(options), words_(std::move(words)),
           used_(directory_words(plan.shards, plan.entry_words)) {}
 
-    void work(bool reports) noexcept {
+    // [any-thread]
+    void work() noexcept {
         try {
             const auto builder = plan_.make_builder();
             std::vector<std::uint64_t> room;
@@ -56,15 +58,23 @@ class assembly {
                 if (!put_down(shard, out)) return;
                 const std::uint64_t done =
                     done_.fetch_add(hashes->size(), std::memory_order_relaxed) + hashes->size();
-                if (reports && options_.progress &&
-                    !options_.progress({build_stage::building, done, set_.size()}))
-                    return fail(shard, {error_code::cancelled, "the build was cancelled while building"});
+                // Whichever part is on the thread that builds: more than one, where threads cannot be started.
+                if (std::this_thread::get_id() == caller_ && !report(done)) return;
             }
         } catch (const std::bad_alloc&) {
             fail(0, {error_code::out_of_memory, "no memory"}); // short: nothing is allocated for it
         }
     }
 
+    // On the thread that builds only. False: the user says stop.
+    bool report(std::uint64_t done) {
+        if (!options_.progress || options_.progress({build_stage::building, done, set_.size()})) return true;
+        fail(0, {error_code::cancelled, "the build was cancelled while building"});
+        return false;
+    }
+
+    // When all threads are done.
+    bool failed() const noexcept { return why_.has_value(); }
     result<assembled> finish() {
         if (why_) return *why_;
         return assembled{std::move(words_), used_};
@@ -116,6 +126,7 @@ class assembly {
     const sorted_hashes& set_;
     const shard_plan& plan_;
     const build_options& options_;
+    const std::thread::id caller_ = std::this_thread::get_id();
     std::atomic<std::uint64_t> next_ = 0;
     std::atomic<std::uint64_t> done_ = 0;
     std::atomic<bool> stopped_ = false;
@@ -155,7 +166,11 @@ result<assembled> assemble_shards(const sorted_hashes& set, const shard_plan& pl
     auto memory = region::allocate(words * sizeof(std::uint64_t), options.memory);
     if (!memory) return memory.error();
     assembly all(set, plan, options, std::move(*memory));
-    run_parallel(threads, [&](unsigned part, unsigned) { all.work(part == 0); });
+    // Told at both ends too: the calling thread may be left without a shard, and would never be asked.
+    if (all.report(0)) {
+        run_parallel(threads, [&](unsigned, unsigned) { all.work(); });
+        if (!all.failed()) all.report(set.size());
+    }
     return all.finish();
 }
 

@@ -57,11 +57,17 @@ result<any_filter> of_name(std::string_view kind, Make make) {
                    "no kind is called \"" + std::string(kind) + "\"; there are " + names};
 }
 
+// What a binary_fuse keeps of up to 2^32 keys: 2^-32 for its widest fingerprints, as much for collisions of hashes. The
+// number of keys does not decide, so that a span and a stream of one set give one kind.
+constexpr double fuse_rate_least = 0x1p-31;
+
 template <class From>
 result<any_filter> built(const From& from, const goal& wanted, const build_options& options,
                          std::string_view kind) {
     if (kind.empty())
-        kind = wanted.prefer == prefer::space ? atomic_ribbon::kind_name : atomic_binary_fuse::kind_name;
+        kind = wanted.prefer == prefer::space || wanted.false_positive_rate.value_or(1) < fuse_rate_least
+                   ? atomic_ribbon::kind_name
+                   : atomic_binary_fuse::kind_name;
     return of_name(kind, [&]<class F>() -> result<F> {
         if constexpr (buildable<F>)
             return F::build(from, wanted, options);

@@ -1,12 +1,16 @@
 // Builds of static kinds on several threads, in memory and spilled, cancelled too; and many threads that ask one.
 #include "snapshot/files.h"
 #include "support/failures.h"
+#include "support/hash_sources.h"
 #include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
 
+#include <bouncer/detail/sorted_hashes.h>
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -22,12 +26,44 @@ TYPED_TEST(static_build, gives_the_words_of_one_thread) {
     const auto hashes = random_hashes(static_cast<std::size_t>(scaled(6'000'000)) + 700'000, 1);
     const goal wanted{.false_positive_rate = 0.01};
     const auto alone = TypeParam::build(hashes, wanted, {.threads = 1}).value();
+    EXPECT_TRUE(alone == TypeParam::build(hashes, wanted, {.threads = 4}).value());
     const scratch_folder folder;
-    for (const std::uint64_t cap : {std::uint64_t{0}, alone.size_bytes() + (std::uint64_t{120} << 20)})
-        EXPECT_TRUE(alone == TypeParam::build(
-                                 hashes, wanted,
-                                 {.threads = 4, .memory_cap_bytes = cap, .temporary_folder = folder.path()})
-                                 .value());
+    build_options spilled{
+        .threads = 4, .memory_cap_bytes = spilling_cap(hashes.size()), .temporary_folder = folder.path()};
+    EXPECT_TRUE(alone == TypeParam::build(source_of(hashes), wanted, spilled).value());
+    spilled.temporary_folder = folder / "missing"; // it does need a file
+    EXPECT_TRUE(fails_with(TypeParam::build(source_of(hashes), wanted, spilled), error_code::io));
+}
+
+// Parted, written, sorted and read on four threads each. 14 MiB: with less, the cap has no room for four that sort.
+TEST(spilled_set, is_that_of_one_thread) {
+    const auto hashes = random_hashes(500'000, 3);
+    const auto alone = detail::sorted_hashes::gather(hashes, {.threads = 1}).value();
+    std::vector<std::uint64_t> unused;
+    const auto all = alone.shard(0, 1, unused).value();
+    const scratch_folder folder;
+    const build_options options{
+        .threads = 4, .memory_cap_bytes = std::uint64_t{14} << 20, .temporary_folder = folder.path()};
+    for (const bool streamed : {false, true}) {
+        const auto set = streamed ? detail::sorted_hashes::gather(source_of(hashes), options).value()
+                                  : detail::sorted_hashes::gather(hashes, options).value();
+        ASSERT_FALSE(set.in_memory());
+        ASSERT_EQ(set.size(), all.size());
+        std::atomic<std::size_t> equal = 0;
+        {
+            std::vector<std::jthread> threads;
+            for (std::uint64_t thread = 0; thread < 4; ++thread)
+                threads.emplace_back([&, thread] {
+                    std::vector<std::uint64_t> room;
+                    for (std::uint64_t shard = thread; shard < 64; shard += 4) {
+                        const auto part = set.shard(shard, 64, room).value();
+                        const auto first = std::lower_bound(all.begin(), all.end(), shard << 58);
+                        if (std::equal(part.begin(), part.end(), first)) equal += part.size();
+                    }
+                });
+        }
+        EXPECT_EQ(equal, all.size());
+    }
 }
 
 TYPED_TEST(static_build, ends_when_it_is_cancelled_at_any_moment) {

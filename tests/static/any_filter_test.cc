@@ -1,6 +1,7 @@
 // Static kinds behind any_filter: the goal picks the kind, and what they cannot do says what to do instead.
 #include "snapshot/files.h"
 #include "support/failures.h"
+#include "support/hash_sources.h"
 #include "support/kinds.h"
 #include "support/random_hashes.h"
 
@@ -32,6 +33,21 @@ TEST(built_any_filter, is_picked_by_the_goal) {
     };
     EXPECT_EQ(any_filter::build(source, {.false_positive_rate = 0.01}, {}, "xor_filter").value().kind_name(),
               "xor_filter");
+}
+
+TEST(built_any_filter, of_a_rate_that_no_fuse_keeps_is_a_ribbon) {
+    const auto hashes = random_hashes(1'000, 1);
+    for (const double rate : {1e-12, 0x1p-33, 4e-10}) {
+        const auto f = any_filter::build(hashes, {.false_positive_rate = rate}).value();
+        EXPECT_EQ(f.kind_name(), "ribbon") << rate;
+        EXPECT_LE(f.expected_fpr().value(), rate * (1 + 1e-5));
+        EXPECT_EQ(any_filter::build(source_of(hashes), {.false_positive_rate = rate}).value().kind_name(),
+                  "ribbon");
+    }
+    EXPECT_EQ(any_filter::build(hashes, {.false_positive_rate = 0x1p-31}).value().kind_name(), "binary_fuse");
+    // One that is named is taken at its word.
+    EXPECT_TRUE(fails_with(any_filter::build(hashes, {.false_positive_rate = 1e-12}, {}, "binary_fuse"),
+                           error_code::invalid_argument, "1e-12", "ribbon"));
 }
 
 TEST(built_any_filter, refuses_names_that_are_not_built) {

@@ -1,6 +1,7 @@
 // What every static kind promises: every key found, the rate kept on both sides, the same words for the same set, files.
 #include "snapshot/files.h"
 #include "support/failures.h"
+#include "support/hash_sources.h"
 #include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
@@ -11,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,14 +108,7 @@ TYPED_TEST(built, is_the_same_for_every_order_repetition_and_number_of_threads) 
     std::reverse(hashes.begin(), hashes.end());
     hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(keys / 2));
     EXPECT_TRUE(f == TypeParam::build(hashes, wanted, {.threads = 2}).value());
-    std::size_t given = 0;
-    const hash_source source = [&](std::span<std::uint64_t> out) -> result<std::size_t> {
-        const std::size_t some = std::min(out.size(), hashes.size() - given);
-        std::copy_n(hashes.begin() + static_cast<std::ptrdiff_t>(given), some, out.begin());
-        given += some;
-        return some;
-    };
-    EXPECT_TRUE(f == TypeParam::build(source, wanted).value());
+    EXPECT_TRUE(f == TypeParam::build(source_of(hashes), wanted).value());
     // keys of the goal decide nothing
     EXPECT_TRUE(f == TypeParam::build(hashes, {.keys = 7, .false_positive_rate = 0.01}).value());
     EXPECT_FALSE(f == TypeParam::build(hashes, wanted, {.seed = 1}).value());
@@ -124,18 +120,18 @@ TYPED_TEST(built, of_a_stream_larger_than_its_memory_cap_is_the_same) {
     const goal wanted{.false_positive_rate = 0.01};
     const auto f = TypeParam::build(hashes, wanted).value();
     const scratch_folder folder;
-    // The filter, a shard of up to 2^21 keys at 40 bytes, and little more: not the 16 bytes per hash that sorting takes.
-    const std::uint64_t cap =
-        f.size_bytes() + (std::uint64_t{8} << 20) + std::min<std::uint64_t>(keys, 2u << 20) * 42;
-    const auto g =
-        TypeParam::build(hashes, wanted, {.memory_cap_bytes = cap, .temporary_folder = folder.path()});
+    build_options options{.memory_cap_bytes = spilling_cap(keys), .temporary_folder = folder.path()};
+    const auto g = TypeParam::build(source_of(hashes), wanted, options);
     ASSERT_TRUE(g.has_value()) << g.error().message;
     EXPECT_TRUE(f == *g);
+    EXPECT_TRUE(f == TypeParam::build(hashes, wanted, options).value());
     EXPECT_EQ(folder.entries(), 0u);
-    EXPECT_TRUE(fails_with(
-        TypeParam::build(hashes, wanted,
-                         {.memory_cap_bytes = f.size_bytes() / 2, .temporary_folder = folder.path()}),
-        error_code::too_large, "cap"));
+    options.temporary_folder = folder / "missing"; // it does need a file
+    EXPECT_TRUE(fails_with(TypeParam::build(source_of(hashes), wanted, options), error_code::io, "missing"));
+    EXPECT_TRUE(fails_with(TypeParam::build(hashes, wanted, options), error_code::io, "missing"));
+    options = {.memory_cap_bytes = f.size_bytes() / 2, .temporary_folder = folder.path()};
+    EXPECT_TRUE(
+        fails_with(TypeParam::build(source_of(hashes), wanted, options), error_code::too_large, "cap"));
     EXPECT_EQ(folder.entries(), 0u);
 }
 
@@ -238,32 +234,52 @@ TYPED_TEST(built, sizes_of_more_than_two_to_the_32_keys) {
     EXPECT_GT(solved.shards, 4000u);
 }
 
+TYPED_TEST(built, of_more_words_than_any_filter_has_is_refused) {
+    EXPECT_TRUE(fails_with(TypeParam::solve({.keys = std::uint64_t{1} << 48, .false_positive_rate = 0.01}),
+                           error_code::too_large, "2^44"));
+}
+
 TYPED_TEST(built, ends_when_the_source_fails_or_progress_says_stop) {
     const scratch_folder folder;
-    for (const std::uint64_t cap : {std::uint64_t{0}, std::uint64_t{64} << 20}) {
-        std::uint64_t given = 0;
-        const hash_source failing = [&](std::span<std::uint64_t> out) -> result<std::size_t> {
-            if (given > 700'000) return failure{error_code::io, "the tape is torn"};
-            for (std::uint64_t& hash : out) hash = random_hash(1, given++);
-            return out.size();
+    const auto hashes = random_hashes(600'000, 1);
+    const goal wanted{.false_positive_rate = 0.01};
+    for (const std::uint64_t cap : {std::uint64_t{0}, spilling_cap(hashes.size())}) {
+        build_options options{.memory_cap_bytes = cap, .temporary_folder = folder.path()};
+        // Fails or throws at the end of its hashes.
+        const auto broken = [&](auto at_last) -> hash_source {
+            return [inner = source_of(hashes), at_last](std::span<std::uint64_t> out) -> result<std::size_t> {
+                auto got = inner(out);
+                return *got != 0 ? got : at_last();
+            };
         };
-        EXPECT_TRUE(fails_with(TypeParam::build(failing, {.false_positive_rate = 0.01},
-                                                {.memory_cap_bytes = cap, .temporary_folder = folder.path()}),
+        EXPECT_TRUE(fails_with(TypeParam::build(broken([]() -> result<std::size_t> {
+                                                    return failure{error_code::io, "the tape is torn"};
+                                                }),
+                                                wanted, options),
                                error_code::io, "the tape is torn"));
+        EXPECT_THROW(
+            (void)TypeParam::build(broken([]() -> result<std::size_t> { throw std::runtime_error("lost"); }),
+                                   wanted, options),
+            std::runtime_error);
+        // The source's own lack of memory is not taken for the build's.
+        EXPECT_THROW((void)TypeParam::build(broken([]() -> result<std::size_t> { throw std::bad_alloc(); }),
+                                            wanted, options),
+                     std::bad_alloc);
         for (const auto stage : {build_stage::gathering, build_stage::sorting, build_stage::building}) {
             bool seen = false;
-            const build_options options{.memory_cap_bytes = cap,
-                                        .temporary_folder = folder.path(),
-                                        .progress = [&](const build_progress& now) {
-                                            seen |= now.stage == stage;
-                                            return now.stage != stage;
-                                        }};
-            const auto made =
-                TypeParam::build(random_hashes(600'000, 1), {.false_positive_rate = 0.01}, options);
+            options.progress = [&](const build_progress& now) {
+                seen |= now.stage == stage;
+                return now.stage != stage;
+            };
+            const auto made = TypeParam::build(source_of(hashes), wanted, options);
             EXPECT_TRUE(seen) << static_cast<int>(stage);
             EXPECT_TRUE(fails_with(made, error_code::cancelled, "cancelled"));
         }
         EXPECT_EQ(folder.entries(), 0u);
+        if (cap == 0) continue;
+        options = {.memory_cap_bytes = cap, .temporary_folder = folder / "missing"}; // all that was spilled
+        EXPECT_TRUE(
+            fails_with(TypeParam::build(source_of(hashes), wanted, options), error_code::io, "missing"));
     }
 }
 

@@ -90,12 +90,43 @@ TEST(cascade, refuses_a_key_on_both_sides) {
                            "both lists", "100", "101"));
 }
 
-TEST(cascade, counts_its_lists_against_the_memory_cap) {
-    const auto listed = random_hashes(5'000, 1);
-    const auto others = random_hashes(200'000, 2);
-    EXPECT_TRUE(fails_with(plain_cascade::build(hashes_span(listed), others, {.memory_cap_bytes = 1 << 20}),
-                           error_code::too_large, "1048576", "both lists"));
-    EXPECT_TRUE(plain_cascade::build(hashes_span(listed), others, {.memory_cap_bytes = 8 << 20}).has_value());
+// The cap that the refusal of a smaller one names.
+std::uint64_t cap_named(const std::string& said) {
+    const std::string before = "a cap of ", after = " bytes would do";
+    const auto at = said.find(before);
+    if (at == std::string::npos || said.find(after, at) == std::string::npos) return 0;
+    return std::stoull(said.substr(at + before.size()));
+}
+
+TEST(cascade, refuses_a_memory_cap_and_names_one_that_would_do) {
+    const scratch_folder folder;
+    const auto capped = [&](std::size_t listed, std::size_t others, std::uint64_t cap) {
+        const auto in = random_hashes(listed, 1);
+        return plain_cascade::build(hashes_span(in), random_hashes(others, 2),
+                                    {.memory_cap_bytes = cap, .temporary_folder = folder.path()});
+    };
+    struct sides {
+        std::size_t listed, others;
+    };
+    for (const auto [listed, others] :
+         {sides{1, 1}, {100, 300}, {5'000, 200'000}, {200'000, 5'000}, {300'000, 400'000}, {0, 50'000}}) {
+        SCOPED_TRACE(std::to_string(listed) + " of " + std::to_string(listed + others));
+        std::uint64_t cap = 1'000;
+        std::uint64_t named = 0;
+        // Whichever part of it finds the cap too small, its lists or a level: the same sentence.
+        for (; cap < std::uint64_t{1} << 30; cap += cap / 2) {
+            const auto made = capped(listed, others, cap);
+            if (made) break;
+            ASSERT_TRUE(fails_with(made, error_code::too_large, std::to_string(cap), "both lists"));
+            if (named == 0) named = cap_named(made.error().message);
+            ASSERT_EQ(cap_named(made.error().message), named) << made.error().message;
+            ASSERT_GT(named, cap) << made.error().message;
+        }
+        ASSERT_GT(named, 0u);
+        EXPECT_LE(cap, 2 * named); // and no far larger one than it needs
+        const auto made = capped(listed, others, named);
+        EXPECT_TRUE(made.has_value()) << made.error().message;
+    }
 }
 
 TEST(cascade, ends_when_progress_says_stop) {

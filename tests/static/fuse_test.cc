@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(forms, fuse,
                          });
 
 TEST_P(fuse, finds_every_key_and_few_others) {
-    // The last is two shards, and with 32 bits large enough for the pipeline.
+    // The last is two shards. From 512 KiB on, which it has with every width, batches go through the pipeline.
     for (const std::uint64_t keys : {1000ul, 60'000ul, 2'200'000ul}) {
         const auto hashes = random_hashes(scaled(keys), 1);
         const auto filter = make(hashes);

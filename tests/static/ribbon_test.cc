@@ -103,30 +103,53 @@ TEST(ribbon_query, of_every_number_of_columns) {
         }
 }
 
+std::uint64_t unmix(std::uint64_t x) { // the inverse of mix64
+    const auto unshift = [](std::uint64_t value, unsigned by) {
+        std::uint64_t out = value;
+        for (unsigned done = by; done < 64; done += by) out = value ^ out >> by;
+        return out;
+    };
+    const auto inverse = [](std::uint64_t odd) {
+        std::uint64_t out = odd;
+        for (int i = 0; i < 5; ++i) out *= 2 - odd * out;
+        return out;
+    };
+    x = unshift(x, 31) * inverse(0x94d049bb133111ebu);
+    x = unshift(x, 27) * inverse(0xbf58476d1ce4e5b9u);
+    return unshift(x, 30);
+}
+
 // Keys that all start in one bucket of layer 0: they are bumped, and found all the same.
 TEST(ribbon_layers, take_what_the_first_one_bumps) {
     std::vector<std::uint64_t> clustered;
-    const auto unmix = [](std::uint64_t x) { // the inverse of mix64
-        const auto unshift = [](std::uint64_t value, unsigned by) {
-            std::uint64_t out = value;
-            for (unsigned done = by; done < 64; done += by) out = value ^ out >> by;
-            return out;
-        };
-        const auto inverse = [](std::uint64_t odd) {
-            std::uint64_t out = odd;
-            for (int i = 0; i < 5; ++i) out *= 2 - odd * out;
-            return out;
-        };
-        x = unshift(x, 31) * inverse(0x94d049bb133111ebu);
-        x = unshift(x, 27) * inverse(0xbf58476d1ce4e5b9u);
-        return unshift(x, 30);
-    };
     for (std::uint64_t i = 0; i < 20'000; ++i) clustered.push_back(unmix(i));
     const auto f = plain_ribbon::build(clustered, {.false_positive_rate = 0.01}).value();
     for (const std::uint64_t hash : clustered) ASSERT_TRUE(f.may_contain(hash));
     for (std::uint64_t i = 0; i < 20'000; ++i) clustered[i] = unmix(i << 40); // and evenly spread
     const auto g = plain_ribbon::build(clustered, {.false_positive_rate = 0.01}).value();
     for (const std::uint64_t hash : clustered) ASSERT_TRUE(g.may_contain(hash));
+}
+
+// So few keys that all are left to the last layer, where all start in its first slot: 64 coefficients cannot tell them
+// apart, so that the first attempt must fail.
+TEST(ribbon_layers, the_last_one_is_tried_again) {
+    for (const std::uint64_t keys : {100u, 200u, 255u}) {
+        std::vector<std::uint64_t> hashes;
+        for (std::uint64_t i = 0; i < keys; ++i) {
+            std::uint64_t key = i * 977;
+            for (std::uint64_t layer = 3; layer-- > 0;) key = unmix(key) - 0x9e6c63d0876a9a47u * (layer + 1);
+            hashes.push_back(unmix(key) ^ bouncer::detail::seed_word_of(0));
+        }
+        const auto f = plain_ribbon::build(hashes, {.false_positive_rate = 0.001}).value();
+        ASSERT_EQ(f.params().shards, 1u);
+        const ribbon::shard_view shard{f.words().line(0)};
+        EXPECT_GE(shard.attempt(), 1u);
+        EXPECT_EQ(shard.slots(0) + shard.slots(1) + shard.slots(2), 0u);
+        ASSERT_TRUE(f.check_loaded().has_value());
+        for (const std::uint64_t hash : hashes) ASSERT_TRUE(f.may_contain(hash));
+        answers got(hashes.size());
+        EXPECT_EQ(f.may_contain(hashes, got.span()), keys);
+    }
 }
 
 TEST(ribbon_words, that_lead_astray_are_refused) {

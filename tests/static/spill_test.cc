@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -183,18 +184,47 @@ TEST_F(spill, into_a_folder_that_may_not_be_written) {
     ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
 }
 
+bool limit_file_size(rlim_t bytes) {
+    const rlimit limit{bytes, bytes};
+    return ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
+}
+
 TEST_F(spill, onto_a_disk_that_is_full) {
-    const auto limited_to = [](rlim_t bytes) {
-        return [bytes] {
-            std::signal(SIGXFSZ, SIG_IGN);
-            const rlimit limit{bytes, bytes};
-            return ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
+    // Whatever the process does with the signal that the system sends besides: by default it ends it.
+    for (auto* const handler : {SIG_DFL, SIG_IGN}) {
+        const auto limited_to = [handler](rlim_t bytes) {
+            return [=] { return std::signal(SIGXFSZ, handler) != SIG_ERR && limit_file_size(bytes); };
         };
-    };
-    for (const rlim_t bytes : {0u, 4'000u, 1'000'000u, 2'000'000u})
-        expect_refusal(limited_to(bytes), "write", "File too large");
-    EXPECT_EQ(said_under(limited_to(2'400'000)), "") << "8 bytes per hash, and no more";
+        for (const rlim_t bytes : {0u, 4'000u, 1'000'000u, 2'000'000u})
+            expect_refusal(limited_to(bytes), "write", "File too large");
+        EXPECT_EQ(said_under(limited_to(2'400'000)), "") << "8 bytes per hash, and no more";
+    }
     expect_refusal([] { return deny(SYS_pwrite64, ENOSPC); }, "write", "No space left on device");
+}
+
+// A signal of the program's own that waits stays waiting; none is added, and the mask is as before.
+TEST_F(spill, a_size_limit_leaves_the_signals_as_they_were) {
+    for (const bool blocked : {false, true})
+        for (const bool pending : {false, true}) {
+            if (pending && !blocked) continue;
+            EXPECT_EQ(in_child([&]() -> std::string {
+                          sigset_t size, now;
+                          ::sigemptyset(&size);
+                          ::sigaddset(&size, SIGXFSZ);
+                          if (blocked) ::pthread_sigmask(SIG_BLOCK, &size, nullptr);
+                          if (pending) ::raise(SIGXFSZ);
+                          if (!limit_file_size(4'000)) return "cannot restrict";
+                          const auto got = sorted_hashes::gather(given_, options());
+                          if (got || got.error().code != error_code::io) return "not refused";
+                          ::pthread_sigmask(SIG_BLOCK, nullptr, &now);
+                          if ((::sigismember(&now, SIGXFSZ) == 1) != blocked) return "another mask";
+                          ::sigpending(&now);
+                          if ((::sigismember(&now, SIGXFSZ) == 1) != pending) return "another signal";
+                          return "";
+                      }),
+                      "")
+                << blocked << pending;
+        }
 }
 
 TEST_F(spill, from_a_disk_that_cannot_be_read) {
@@ -317,7 +347,7 @@ TEST_F(spill, progress_goes_forward_to_its_end) {
             ASSERT_TRUE(set.has_value());
             EXPECT_EQ(set->in_memory(), cap == 0);
             EXPECT_TRUE(heard.here_only);
-            ASSERT_GE(heard.all.size(), 8u);
+            ASSERT_GE(heard.all.size(), 2u); // how many are between depends on which thread does the work
             EXPECT_EQ(heard.all.front().stage, build_stage::gathering);
             EXPECT_EQ(heard.all.back().stage, build_stage::sorting);
             EXPECT_EQ(heard.all.back().done, many.size());
@@ -409,6 +439,20 @@ std::uint64_t status_kib(const std::string& field) {
     return 0;
 }
 
+// What the kernel's count of resident memory may be off by: it keeps a part of it for each processor, of up to
+// max(32, 2 x processors) pages. The children here stay on one processor, and come from one other.
+std::uint64_t count_error_kib() {
+    const auto processors = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_CONF));
+    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return 2 * std::max<std::uint64_t>(32, 2 * processors) * page / 1024;
+}
+bool stay_on_this_processor() {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+    return ::sched_setaffinity(0, sizeof one, &one) == 0;
+}
+
 // By the peak of resident memory of a process of its own.
 TEST_F(spill, the_memory_keeps_to_its_cap) {
     if (!memory_is_real) GTEST_SKIP() << "not under a checker";
@@ -418,6 +462,7 @@ TEST_F(spill, the_memory_keeps_to_its_cap) {
         for (const bool streamed : {false, true}) {
             for (const unsigned threads : {1u, 2u, 64u}) {
                 const std::string said = in_child([&]() -> std::string {
+                    if (!stay_on_this_processor()) return "failed: no affinity";
                     ::malloc_trim(0); // what earlier tests left free would hide what is taken now
                     std::ofstream("/proc/self/clear_refs") << "5"; // the peak is from now on
                     const std::uint64_t before = status_kib("VmRSS:");
@@ -432,7 +477,7 @@ TEST_F(spill, the_memory_keeps_to_its_cap) {
                 });
                 ASSERT_EQ(said.find_first_not_of("0123456789"), std::string::npos) << said;
                 // What of the program itself was not touched before counts too: its code, and the allocator's own.
-                EXPECT_LE(std::stoull(said), (cap + cap / 10) / 1024 + 512)
+                EXPECT_LE(std::stoull(said), (cap + cap / 10) / 1024 + 512 + count_error_kib())
                     << cap << " bytes, " << threads << " threads, streamed " << streamed;
                 EXPECT_GE(std::stoull(said), cap / 1024 / 4) << "measures nothing";
             }
