@@ -117,6 +117,17 @@ void check_memory(const build_choice& chosen, const std::string& kind, std::uint
         throw tool_error(what + ", and " + bytes_text(free) + " are free");
 }
 
+// Hashes leave the memory that the filter is about to take.
+void make_room(hash_spool& spool, const std::string& kind, const goal& wanted, std::uint64_t memory) {
+    const auto bytes = facts_of(kind, wanted).bytes;
+    if (!bytes || *bytes > memory) return; // create() says so
+    spool.shrink(memory - *bytes);
+    if (*bytes + spool.memory_bytes() > memory)
+        throw tool_error("a " + kind + " for " + short_count_text(static_cast<double>(wanted.keys)) +
+                         " keys takes " + bytes_text(*bytes) + ", with " + bytes_text(spool.memory_bytes()) +
+                         " to read its hashes, and --memory allows " + bytes_text(memory));
+}
+
 any_filter build_static(const build_choice& chosen, const std::string& kind, const goal& wanted,
                         const any_hasher& hasher, std::uint64_t& records) {
     record_reader reader(chosen.input.files, chosen.input.frame);
@@ -225,6 +236,7 @@ int build(const build_choice& chosen) {
             stop_if_interrupted();
             records = spool.size();
             wanted.keys = std::max<std::uint64_t>(1, records) * facts.steps;
+            if (chosen.memory) make_room(spool, kind, wanted, *chosen.memory);
             create();
             spool.each([&](std::span<const std::uint64_t> hashes) { added += fresh.add(hashes); });
         }

@@ -7,6 +7,7 @@
 
 #include "filters/spill_file.h"
 
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -170,52 +171,93 @@ filled add_records(const add_function& add, adding how, record_reader& reader, c
     return run.sum;
 }
 
+// Blocks of a 32nd of the cap: one that fills and one that is read back take little of it. 1 MiB at most, which is enough for
+// a disk; 8 KiB at least.
 struct hash_spool::state {
-    static constexpr std::size_t block_hashes = std::size_t{1} << 20;
-    std::uint64_t memory_blocks;
-    std::vector<std::vector<std::uint64_t>> kept;
+    struct stretch {
+        std::vector<std::uint64_t> words; // empty: they are in the file
+        std::uint64_t first = 0;          // there
+        std::size_t count = 0;
+    };
+    std::uint64_t cap_bytes;
+    std::size_t block_hashes;
+    std::uint64_t count = 0;         // hashes in all
+    std::vector<stretch> full;       // in the order of the input, which kinds that forget go by
+    std::size_t in_memory = 0;       // of these
     std::vector<std::uint64_t> last; // not yet full
     std::optional<detail::spill_file> file;
-    std::uint64_t in_file = 0; // blocks
+    std::uint64_t file_words = 0;
+
+    std::uint64_t block_bytes() const noexcept { return block_hashes * sizeof(std::uint64_t); }
+    std::uint64_t held_bytes() const noexcept {
+        return in_memory * block_bytes() + last.capacity() * sizeof(std::uint64_t) +
+               (file_words == 0 ? 0 : block_bytes());
+    }
+    stretch put(std::span<const std::uint64_t> hashes) {
+        if (!file) file.emplace(value_or_throw(detail::spill_file::create("")));
+        ok_or_throw(file->write(file_words, hashes));
+        file_words += hashes.size();
+        return {{}, file_words - hashes.size(), hashes.size()};
+    }
 };
 
 hash_spool::hash_spool(std::uint64_t memory_bytes) : held_(std::make_unique<state>()) {
-    held_->memory_blocks = memory_bytes / (state::block_hashes * sizeof(std::uint64_t));
+    held_->cap_bytes = memory_bytes;
+    held_->block_hashes =
+        std::clamp<std::uint64_t>(memory_bytes / 32, 8 << 10, 1 << 20) / sizeof(std::uint64_t);
 }
 hash_spool::~hash_spool() = default;
 
 void hash_spool::append(std::span<const std::uint64_t> hashes) {
     state& s = *held_;
+    s.count += hashes.size();
     while (!hashes.empty()) {
-        if (s.last.capacity() == 0) s.last.reserve(state::block_hashes);
-        const std::size_t some = std::min(hashes.size(), state::block_hashes - s.last.size());
+        if (s.last.capacity() == 0) s.last.reserve(s.block_hashes);
+        const std::size_t some = std::min(hashes.size(), s.block_hashes - s.last.size());
         s.last.insert(s.last.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(some));
         hashes = hashes.subspan(some);
-        if (s.last.size() < state::block_hashes) continue;
-        if (s.kept.size() < s.memory_blocks) {
-            s.kept.push_back(std::exchange(s.last, {}));
+        if (s.last.size() < s.block_hashes) continue;
+        // Room for this block, the next one, and one to read back into.
+        if (s.file_words == 0 && s.held_bytes() + 2 * s.block_bytes() <= s.cap_bytes) {
+            s.full.push_back({std::exchange(s.last, {}), 0, s.block_hashes});
+            ++s.in_memory;
         } else {
-            if (!s.file) s.file.emplace(value_or_throw(detail::spill_file::create("")));
-            ok_or_throw(s.file->write(s.in_file * state::block_hashes, s.last));
-            ++s.in_file;
+            s.full.push_back(s.put(s.last));
             s.last.clear();
         }
     }
 }
 
+void hash_spool::shrink(std::uint64_t memory_bytes) {
+    state& s = *held_;
+    if (s.held_bytes() <= memory_bytes) return;
+    if (!s.last.empty()) s.full.push_back(s.put(s.last));
+    s.last = {};
+    for (std::size_t i = s.full.size(); i > 0 && s.in_memory > 0 && s.held_bytes() > memory_bytes; --i) {
+        if (s.full[i - 1].words.empty()) continue;
+        s.full[i - 1] = s.put(s.full[i - 1].words);
+        --s.in_memory;
+    }
+#if defined(__GLIBC__)
+    ::malloc_trim(0); // what was freed is the system's again: the filter is about to be made
+#endif
+}
+
+std::uint64_t hash_spool::memory_bytes() const noexcept {
+    return held_->held_bytes();
+}
 std::uint64_t hash_spool::size() const noexcept {
-    return (held_->kept.size() + held_->in_file) * state::block_hashes + held_->last.size();
+    return held_->count;
 }
 std::size_t hash_spool::blocks() const noexcept {
-    return held_->kept.size() + held_->in_file + (held_->last.empty() ? 0 : 1);
+    return held_->full.size() + (held_->last.empty() ? 0 : 1);
 }
 std::span<const std::uint64_t> hash_spool::block(std::size_t i, std::vector<std::uint64_t>& room) {
     state& s = *held_;
-    if (i < s.kept.size()) return s.kept[i];
-    i -= s.kept.size();
-    if (i == s.in_file) return s.last;
-    room.resize(state::block_hashes);
-    ok_or_throw(s.file->read(i * state::block_hashes, room));
+    if (i == s.full.size()) return s.last;
+    if (!s.full[i].words.empty()) return s.full[i].words;
+    room.resize(s.full[i].count);
+    ok_or_throw(s.file->read(s.full[i].first, room));
     return room;
 }
 

@@ -44,6 +44,9 @@ class hash_spool {
     ~hash_spool();
     void append(std::span<const std::uint64_t> hashes);
     std::uint64_t size() const noexcept;
+    // Moves hashes to the file until those in memory, and what each() takes, are within the cap or none is left to move.
+    void shrink(std::uint64_t memory_bytes);
+    std::uint64_t memory_bytes() const noexcept;
     // visit(span) over all of them, large spans. Throws tool_error.
     template <class Visit>
     void each(Visit visit) {
