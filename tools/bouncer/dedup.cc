@@ -215,13 +215,13 @@ std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const rec
         if (chosen.expect) {
             how.first_keys = *chosen.expect;
             how.counted = true;
-        } else if (const auto guess = guess_lines(reader, chosen.input.frame)) {
-            how.guessed_keys = guess->distinct;
+        } else if (const auto guess = guess_distinct_lines(reader, chosen.input.frame)) {
+            how.guessed_keys = *guess;
         }
         return make_filter_memory(hasher, how, state);
     }
-    const auto guess = guess_lines(reader, chosen.input.frame);
-    return make_fingerprint_memory(hasher, guess ? guess->distinct : 0, state);
+    return make_fingerprint_memory(hasher, guess_distinct_lines(reader, chosen.input.frame).value_or(0),
+                                   state);
 }
 
 void print_stats(const dedup_run& run) {

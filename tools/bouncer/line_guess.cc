@@ -48,7 +48,7 @@ double in_both(const sample& a, const sample& b) {
 
 } // namespace
 
-std::optional<line_guess> guess_lines(const record_reader& reader, framing how) {
+std::optional<std::uint64_t> guess_distinct_lines(const record_reader& reader, framing how) {
     const auto total = reader.total_bytes();
     const byte_input* const first = reader.input();
     if (!total || first == nullptr || !first->seekable() || first->compressed() ||
@@ -82,8 +82,7 @@ std::optional<line_guess> guess_lines(const record_reader& reader, framing how) 
     }
     const double kinds = products / std::max(shared, 0.5);
     const double distinct = kinds * -std::expm1(-lines * new_ones / sampled / kinds);
-    return line_guess{.lines = static_cast<std::uint64_t>(lines),
-                      .distinct = static_cast<std::uint64_t>(std::min(distinct, lines))};
+    return static_cast<std::uint64_t>(std::min(distinct, lines));
 }
 
 } // namespace bouncer::tool

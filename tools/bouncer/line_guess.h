@@ -1,4 +1,4 @@
-// How many lines a regular file holds, and how many of them are distinct, told from a few pieces of it.
+// How many distinct lines a regular file holds, told from a few pieces of it.
 #pragma once
 
 #include "records.h"
@@ -8,14 +8,9 @@
 
 namespace bouncer::tool {
 
-// Hints, for how much room to make: both may be wrong by any factor where a file changes its ways between the pieces.
-struct line_guess {
-    std::uint64_t lines = 0;
-    std::uint64_t distinct = 0;
-};
-
+// A hint, for how much room to make: wrong by any factor where a file changes its ways between the pieces.
 // From at most 3 MiB of the first input, read without moving it. Nothing where that tells nothing: a pipe, compressed or
 // length-prefixed records, less than 4 MiB, or fewer than 100 lines in the pieces.
-std::optional<line_guess> guess_lines(const record_reader& reader, framing how);
+std::optional<std::uint64_t> guess_distinct_lines(const record_reader& reader, framing how);
 
 } // namespace bouncer::tool
