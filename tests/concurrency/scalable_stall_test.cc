@@ -78,11 +78,11 @@ TEST(scalable_stall, a_layer_that_is_late_is_made_by_another) {
         while (host.stalled() == 0) std::this_thread::yield();
         for (std::uint64_t i = 0; i < 20 * first; ++i) chain.add(random_hash(2, i));
         const auto layers = chain.layers();
+        host.open();
+        hangs.join();
         ASSERT_GT(layers.size(), 2u);
         for (const auto& layer : layers) // 1/16 and the distance of two looks
             EXPECT_LE(layer.keys, layer.capacity + layer.capacity / 16 + layer.capacity / 128 + 1);
-        host.open();
-        hangs.join();
         EXPECT_EQ(chain.layer_count(), layers.size()); // what came too late was freed
         for (std::uint64_t i = 0; i < given; ++i) ASSERT_TRUE(chain.may_contain(random_hash(1, i)));
         for (std::uint64_t i = 0; i < 20 * first; ++i) ASSERT_TRUE(chain.may_contain(random_hash(2, i)));
