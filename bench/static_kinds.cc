@@ -27,10 +27,16 @@ struct subject_of {
     bool adjacent_lines; // one after the other, not each at a place of its own
 };
 const subject_of<bouncer::plain_ribbon> ribbons{"ribbon", {.false_positive_rate = rate}, 2, true};
+// Of 7 and 10 columns: a key's two blocks begin anywhere in a line, so that they lie in 2.6 and 3.4 lines on average.
+const subject_of<bouncer::plain_ribbon> ribbons_1pct{"ribbon_1pct", {.false_positive_rate = 0.01}, 3, true};
+const subject_of<bouncer::plain_ribbon> ribbons_01pct{
+    "ribbon_01pct", {.false_positive_rate = 0.001}, 4, true};
 const subject_of<bouncer::plain_binary_fuse> fuses{"fuse", {.false_positive_rate = rate}, 3, false};
 const subject_of<bouncer::plain_binary_fuse> fuses4{
     "fuse4", {.false_positive_rate = rate, .prefer = bouncer::prefer::space}, 4, false};
 const subject_of<bouncer::plain_xor_filter> xors{"xor", {.false_positive_rate = rate}, 3, false};
+// Level 0, of 7 to 8 columns, answers most of the keys that are not listed.
+const subject_of<bouncer::plain_cascade> cascades{"cascade", {}, 3, true};
 
 template <class F>
 F built(const subject_of<F>& kind, std::span<const std::uint64_t> hashes, unsigned threads) {
@@ -95,11 +101,14 @@ class measuring {
         out_.values[name("bits")] = {filter.bits_per_key(), 0, 0};
         if (wants("sigma")) out_.values[name("sigma")] = {sigma_of(filter, 20'000'000), 0, 0};
         if (builds || two) build_times(kind, hashes, name("build_ns"), two ? name("two_threads") : "");
-        if (queries) query_times(kind, filter, keys, name);
+        // As the rows of the other kinds: the questions of a filter in the cache must not push it out.
+        if (queries)
+            query_times(kind, filter, keys, half_hits(keys, keys <= 2 * million ? 1'000'000 : 4'000'000),
+                        name);
         for (row& each : out_.rows) {
             if (each.kind != F::kind_name || each.keys != keys || each.bits_per_key != 0) continue;
             each.bits_per_key = filter.bits_per_key();
-            each.fpr_promised = rate;
+            each.fpr_promised = *kind.goal.false_positive_rate;
         }
     }
 
@@ -127,13 +136,25 @@ class measuring {
     }
 
     void cascade() {
-        if (!wanted_("static.cascade_bits")) return;
+        const auto name = [](const char* what) { return std::string("static.cascade_") + what + "_10m"; };
+        const auto wants = [&](const char* what) { return wanted_(name(what)); };
+        const bool queries = wants("query_ns") || wants("batch") || wants("limit");
+        if (!queries && !wanted_("static.cascade_bits")) return;
         const auto listed = some_present(0, 100'000);
         const auto others = some_present(100'000, 9'900'000);
         const auto f =
             value_of(bouncer::plain_cascade::build(std::span<const std::uint64_t>(listed), others));
         const double bound = bouncer::math::exact_set_bits(listed.size(), others.size());
         out_.values["static.cascade_bits"] = {8 * static_cast<double>(f.size_bytes()) / bound, 0, 0};
+        if (!queries) return;
+        // Half of the questions are for listed keys, which pass two levels at least; all are of the universe.
+        std::vector<std::uint64_t> asked(million);
+        for (std::size_t i = 0; i < asked.size(); ++i)
+            asked[i] = i % 2 == 0 ? listed[below(scrambled(i), listed.size())]
+                                  : others[below(scrambled(i), others.size())];
+        query_times(cascades, f, 10 * million, asked, name);
+        for (row& each : out_.rows)
+            if (each.kind == bouncer::plain_cascade::kind_name) each.bits_per_key = f.bits_per_key();
     }
 
   private:
@@ -162,9 +183,8 @@ class measuring {
     }
 
     template <class F, class Name>
-    void query_times(const subject_of<F>& kind, const F& filter, std::uint64_t keys, Name name) {
-        // As the rows of the other kinds: the questions of a filter in the cache must not push it out.
-        const auto queries = half_hits(keys, keys <= 2 * million ? 1'000'000 : 4'000'000);
+    void query_times(const subject_of<F>& kind, const F& filter, std::uint64_t keys,
+                     const std::vector<std::uint64_t>& queries, Name name) {
         const answer_space answers(queries.size());
         const auto count = static_cast<double>(queries.size());
         std::size_t found = 0;
@@ -213,6 +233,8 @@ figure_set static_figures(const options& chosen, const figure_filter& wanted) {
     };
     every_kind(million, "1m");
     every_kind(10 * million, "10m");
+    all.of(ribbons_1pct, 10 * million, "10m");
+    all.of(ribbons_01pct, 10 * million, "10m");
     every_kind(100 * million, "100m");
     all.spill();
     all.cascade();
