@@ -1,5 +1,7 @@
 // Whichever allocation fails inside a call, the call returns out_of_memory: nothing is thrown through, nothing ends the
 // process, and the same call works afterwards.
+#include "support/operator_new.h"
+
 #include <bouncer/bouncer.h>
 
 #include <gtest/gtest.h>
@@ -10,7 +12,6 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,44 +22,16 @@ constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 constinit thread_local std::size_t allocations_left = never; // until one fails, and all after it
 constinit thread_local bool one_failed = false;
 
-void* allocate(std::size_t size) {
-    if (allocations_left != never) {
-        if (allocations_left == 0) {
-            one_failed = true;
-            return nullptr;
-        }
-        --allocations_left;
-    }
-    return std::malloc(size == 0 ? 1 : size);
-}
-
 } // namespace
 
-// Not inlined: g++ 12 would see new meet free, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    if (void* const memory = allocate(size)) return memory;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new[](std::size_t size) {
-    return operator new(size);
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    return allocate(size);
-}
-[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-    return allocate(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
+bool bouncer::test::may_allocate(std::size_t) noexcept {
+    if (allocations_left == never) return true;
+    if (allocations_left == 0) {
+        one_failed = true;
+        return false;
+    }
+    --allocations_left;
+    return true;
 }
 
 namespace {

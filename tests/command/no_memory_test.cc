@@ -2,6 +2,7 @@
 #include "pipeline.h"
 #include "records.h"
 #include "signals.h"
+#include "support/operator_new.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <new>
@@ -22,16 +22,8 @@ std::atomic<std::size_t> refused_bytes = SIZE_MAX; // blocks of that size and la
 
 } // namespace
 
-void* operator new(std::size_t bytes) {
-    void* const got = bytes < refused_bytes ? std::malloc(bytes) : nullptr;
-    if (got == nullptr) throw std::bad_alloc();
-    return got;
-}
-void operator delete(void* block) noexcept {
-    std::free(block);
-}
-void operator delete(void* block, std::size_t) noexcept {
-    std::free(block);
+bool bouncer::test::may_allocate(std::size_t bytes) noexcept {
+    return bytes < refused_bytes;
 }
 
 namespace bouncer::tool {

@@ -1,6 +1,7 @@
 // operator new of the whole test program, which can be told to fail; and that what then fails says so and does not throw.
 #include "lifecycle/poisoned.h"
 #include "support/failures.h"
+#include "support/operator_new.h"
 
 #include <bouncer/rebuilder.h>
 #include <bouncer/scalable.h>
@@ -8,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <optional>
 
@@ -19,20 +19,11 @@ thread_local std::uint64_t allocations_left = never;
 
 } // namespace
 
-// Not inlined: g++ 12 would see free() beside a new of its own and warn. Aligned forms stay the library's.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-    if (allocations_left != never) {
-        if (allocations_left == 0) throw std::bad_alloc();
-        --allocations_left;
-    }
-    if (void* const block = std::malloc(bytes != 0 ? bytes : 1)) return block;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept {
-    std::free(block);
-}
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
-    std::free(block);
+bool bouncer::test::may_allocate(std::size_t) noexcept {
+    if (allocations_left == never) return true;
+    if (allocations_left == 0) return false;
+    --allocations_left;
+    return true;
 }
 
 namespace bouncer::test {
