@@ -162,7 +162,8 @@ TEST(command_records, are_found_behind_frames_that_are_to_be_skipped) {
 TEST(command_records, behind_a_long_one_come_in_chunks_of_the_usual_size) {
     const scratch folder;
     const std::size_t length = std::size_t{20} << 20;
-    std::string bytes = std::string(length, 'x') + '\n';
+    std::string bytes(length, 'x');
+    bytes += '\n';
     while (bytes.size() < 3 * length) bytes += "short\n";
     record_reader reader({folder.file("long", bytes)}, framing::lines);
     chunk now(framing::lines);
