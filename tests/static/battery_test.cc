@@ -115,7 +115,7 @@ TYPED_TEST(built, is_the_same_for_every_order_repetition_and_number_of_threads) 
 }
 
 TYPED_TEST(built, of_a_stream_larger_than_its_memory_cap_is_the_same) {
-    const std::size_t keys = static_cast<std::size_t>(scaled(2'000'000)) + 300'000;
+    const std::size_t keys = static_cast<std::size_t>(scaled(2'000'000)) + 600'000;
     const auto hashes = random_hashes(keys, 6);
     const goal wanted{.false_positive_rate = 0.01};
     const auto f = TypeParam::build(hashes, wanted).value();
