@@ -51,19 +51,15 @@ run 0 bouncer plan --keys 1M --fpr 1% --kind scalable --no-measure && holds "Tak
 refuses 'no kind is called "nothing"' bouncer plan --keys 1M --fpr 1% --kind nothing
 refuses 'no kind is called "b"' bouncer plan --keys 1M --fpr 1% --kind b
 
-# ---- the page: the old one stays until the new one is whole
+# ---- the page: the old one stays until the new one is whole (few pages: one takes a minute under the sanitizers)
 page() { bouncer plan --keys 1M --fpr 1% --no-measure --html "$@"; }
-run 0 page p.html && grep -q '</html>' p.html || fail "no page"
-refuses "p.html: exists; --force overwrites it" page p.html
-echo old >p.html && run 0 page p.html --force && grep -q '</html>' p.html || fail "not replaced"
 echo old >p.html && cp p.html before
+refuses "p.html: exists; --force overwrites it" page p.html
 status=0
 (ulimit -f 4 && page p.html --force >out 2>err </dev/null) || status=$?
 [[ $status == 2 ]] && holds p.html && same p.html before || fail "status $status, or the old page is gone"
 [[ $(find . -name '.p.html*') == "" ]] || fail "half a page was left"
-(ulimit -f 4 && page new.html >out 2>err </dev/null) && fail "a page larger than may be"
-[[ ! -e new.html ]] || fail "half a page"
-ln -s p.html link.html && run 0 page link.html --force && [[ -L link.html ]] && grep -q '</html>' p.html || fail "the link was replaced"
+ln -s p.html link.html && run 0 page link.html --force && [[ -L link.html ]] && grep -q '</html>' p.html || fail "not replaced, or the link was"
 mkfifo pipe.html && refuses "pipe.html: is no regular file" page pipe.html --force && [[ -p pipe.html ]] || fail "the pipe is gone"
 mkdir folder && refuses "folder" page folder --force
 passed
