@@ -75,7 +75,10 @@ class memory_file {
 
 void records(const std::string& bytes, const input_options& where, const key_form& form) {
     const memory_file file(bytes);
-    const bool compressed = bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd");
+    const bool skippable =
+        bytes.size() >= 4 && (bytes[0] & 0xf0) == 0x50 && bytes.compare(1, 3, "\x2a\x4d\x18") == 0;
+    const bool compressed =
+        skippable || bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd");
     const auto wanted = records_of(bytes, where.frame);
     const any_hasher hasher = any_hasher::make("xxh3", 0).value();
     std::vector<std::string> got;
