@@ -52,7 +52,7 @@ constexpr std::array counting_threads{2u, 4u, 16u};
 
 // An add that set a bit says so, always; one that did not may say so too, but only if it wrote (and lost the race).
 TYPED_TEST(change_count, an_add_that_set_a_bit_says_so) {
-    const auto keys = random_hashes(scaled(40'000), 1);
+    const auto keys = random_hashes(scaled_for_threads(40'000), 1);
     for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
         for (const unsigned threads : counting_threads) {
             SCOPED_TRACE(describe<TypeParam>(parameters) + ", " + std::to_string(threads) + " threads");
@@ -81,7 +81,7 @@ TYPED_TEST(change_count, an_add_that_set_a_bit_says_so) {
 
 // Key by key in the order of a sequential run, the count is never below that run's.
 TYPED_TEST(change_count, is_never_below_the_sequential_count) {
-    const auto keys = random_hashes(scaled(4000), 1);
+    const auto keys = random_hashes(scaled_for_threads(4000), 1);
     for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
         auto alone =
             counted<typename TypeParam::template with_words<plain_words>>::create(parameters).value();
@@ -102,7 +102,7 @@ TYPED_TEST(change_count, is_never_below_the_sequential_count) {
 // At full speed, by every method: count() is at least the calls that set a bit, and at most the calls.
 TYPED_TEST(change_count, counts_every_change_of_every_method) {
     constexpr unsigned threads = 4;
-    const auto keys = random_hashes(scaled(40'000), 1);
+    const auto keys = random_hashes(scaled_for_threads(40'000), 1);
     for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
         SCOPED_TRACE(describe<TypeParam>(parameters));
         auto f = counted<TypeParam>::create(parameters).value();
@@ -141,7 +141,7 @@ TYPED_TEST(change_count, a_hot_key_is_not_written) {
         run_threads(4, [&](unsigned) {
             std::array<bool, 64> answers;
             const std::uint64_t before = observed_words::writes;
-            for (std::uint64_t i = 0; i < scaled(2000); ++i) {
+            for (std::uint64_t i = 0; i < scaled_for_threads(2000); ++i) {
                 changes_said += f.add(keys[i % keys.size()]);
                 changes_said += !f.test_and_add(keys[i % keys.size()]);
                 changes_said += f.add_batch(keys);

@@ -33,7 +33,7 @@ TEST(counting_threads, lose_nothing_where_all_change_the_same_words) {
         for (unsigned t = 0; t < thread_count; ++t) stay.push_back(random_hash(t, 0));
         run_threads(thread_count, [&](unsigned t) {
             f.add(stay[t]);
-            for (std::uint64_t i = 1; i < scaled(20'000); ++i) {
+            for (std::uint64_t i = 1; i < scaled_for_threads(20'000); ++i) {
                 const std::uint64_t one = random_hash(t, i);
                 const std::uint64_t other = random_hash(t + thread_count, i % 7);
                 f.add(one);
@@ -55,7 +55,7 @@ TEST(counting_threads, lose_nothing_where_all_change_the_same_words) {
 
 // Own keys in a filter of some size, half of them removed again while the others add.
 TEST(counting_threads, end_with_the_counters_of_a_sequential_run) {
-    const auto all = random_hashes(scaled(40'000), 1);
+    const auto all = random_hashes(scaled_for_threads(40'000), 1);
     for_each_form(all.size(), 0.01, [&](const counting_bloom_parameters& chosen) {
         // Even with all keys at once no counter is at its limit: then the order does not matter.
         ASSERT_EQ(sequential(chosen, all).sticky_counters(), 0u);
@@ -89,7 +89,7 @@ TEST(counting_threads, saturate_as_a_sequential_run_does) {
         const counting_bloom_parameters chosen{which.form == cell_form::flat ? 64u : 1u, 6, which.bits,
                                                which.form};
         SCOPED_TRACE(plain_counting_bloom::describe(chosen));
-        const auto hashes = random_hashes(scaled(12'000), 2);
+        const auto hashes = random_hashes(scaled_for_threads(12'000), 2);
         auto f = atomic_counting_bloom::create(chosen).value();
         run_threads(thread_count, [&](unsigned t) {
             for (std::size_t i = t; i < hashes.size(); i += thread_count) f.add(hashes[i]);
@@ -114,7 +114,7 @@ TEST(counting_threads, never_miss_a_key_that_stays) {
         std::atomic<std::uint64_t> missed{0};
         run_threads(4, [&](unsigned t) {
             if (t < 2) {
-                for (std::uint64_t i = 0; i < scaled(100'000); ++i) {
+                for (std::uint64_t i = 0; i < scaled_for_threads(100'000); ++i) {
                     f.add(random_hash(4 + t, i));
                     if (i >= 50) f.remove(random_hash(4 + t, i - 50));
                 }
@@ -141,7 +141,7 @@ TEST(counting_threads, never_miss_a_key_that_stays) {
 
 // One key, all threads at once: at least one is told "new"; its count is the number of threads.
 TEST(counting_threads, tell_at_least_one_that_a_key_is_new) {
-    const auto hashes = random_hashes(scaled(2'000), 6);
+    const auto hashes = random_hashes(scaled_for_threads(2'000), 6);
     for_each_form(hashes.size(), 0.01, [&](const counting_bloom_parameters& chosen) {
         auto f = atomic_counting_bloom::create(chosen).value();
         auto plain = plain_counting_bloom::create(chosen).value();
@@ -159,7 +159,7 @@ TEST(counting_threads, tell_at_least_one_that_a_key_is_new) {
 
 // Removes that race for one add break the precondition: at least one is told yes, perhaps more, and nothing worse.
 TEST(counting_threads, racing_to_remove_one_key_are_safe) {
-    const auto hashes = random_hashes(scaled(2'000), 7);
+    const auto hashes = random_hashes(scaled_for_threads(2'000), 7);
     for_each_form(hashes.size(), 0.01, [&](const counting_bloom_parameters& chosen) {
         auto f = atomic_counting_bloom::create(chosen).value();
         spin_barrier together(3);

@@ -77,7 +77,7 @@ std::vector<std::uint64_t> share_of(unsigned thread, unsigned threads, hash_span
 }
 
 TYPED_TEST(final_bits, are_those_of_a_sequential_run) {
-    const auto all = random_hashes(scaled(40'000), 1);
+    const auto all = random_hashes(scaled_for_threads(40'000), 1);
     const auto before = hash_span(all).first(500);
     for (const auto& parameters : variants<TypeParam>(all.size(), 0.01)) {
         const auto expected = sequential<TypeParam>(parameters, all);
@@ -119,7 +119,7 @@ TYPED_TEST(final_bits, lose_nothing_where_all_threads_change_the_same_words) {
             spin_barrier together(threads);
             std::atomic<std::uint64_t> wrong{0};
             run_threads(threads, [&](unsigned t) {
-                for (std::uint64_t round = 0; round < scaled(4000 / threads); ++round) {
+                for (std::uint64_t round = 0; round < scaled_for_threads(4000 / threads); ++round) {
                     if (t == 0) f.clear();
                     together.wait();
                     for (std::size_t i = t; i < all.size(); i += threads) f.add(all[i]);
@@ -135,7 +135,7 @@ TYPED_TEST(final_bits, lose_nothing_where_all_threads_change_the_same_words) {
 
 // Even a plain filter may be built by several threads: each writes words of its own.
 TYPED_TEST(final_bits, of_a_plain_filter_built_in_parallel) {
-    const auto all = random_hashes(scaled(100'000), 1);
+    const auto all = random_hashes(scaled_for_threads(100'000), 1);
     for (const auto& parameters : variants<TypeParam>(all.size(), 0.01)) {
         const auto expected = sequential<TypeParam>(parameters, all);
         for (const unsigned threads : {1u, 2u, 3u, 4u, 16u}) {

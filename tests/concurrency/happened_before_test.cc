@@ -116,7 +116,7 @@ void add_one(F& f, const std::uint64_t& hash, std::size_t i) {
 TYPED_TEST(happened_before, by_a_released_counter) {
     constexpr unsigned writers = 2;
     constexpr unsigned readers = 2;
-    const std::size_t count = scaled(200'000);
+    const std::size_t count = scaled_for_threads(200'000);
     const std::array keys{random_hashes(count, 1), random_hashes(count, 1, count)};
     for (const auto& parameters : variants<TypeParam>(writers * count, 0.01)) {
         SCOPED_TRACE(describe<TypeParam>(parameters));
@@ -153,7 +153,7 @@ TYPED_TEST(happened_before, by_the_start_and_the_join_of_a_thread) {
     for (const auto& parameters : variants<TypeParam>(1000, 0.01)) {
         SCOPED_TRACE(describe<TypeParam>(parameters));
         auto f = TypeParam::create(parameters).value();
-        for (std::uint64_t round = 0; round < scaled(1000); ++round) {
+        for (std::uint64_t round = 0; round < scaled_for_threads(1000); ++round) {
             const auto hashes = random_hashes(2, 1, 2 * round);
             f.add(hashes[0]);
             std::size_t misses = 0;
@@ -171,7 +171,7 @@ TYPED_TEST(happened_before, by_the_start_and_the_join_of_a_thread) {
 // Every thread adds, and checks what others added, under one lock around its list of keys; the filter is used outside.
 TYPED_TEST(happened_before, by_a_mutex) {
     constexpr unsigned threads = 4;
-    const std::size_t count = scaled(50'000);
+    const std::size_t count = scaled_for_threads(50'000);
     for (const auto& parameters : variants<TypeParam>(threads * count, 0.01)) {
         SCOPED_TRACE(describe<TypeParam>(parameters));
         auto f = TypeParam::create(parameters).value();
@@ -215,7 +215,7 @@ TYPED_TEST(publishing, by_add_release_and_may_contain_acquire) {
         std::vector<message> messages(slots);
         std::uint64_t wrong = 0;
         run_threads(2, [&](unsigned t) {
-            for (std::uint64_t round = 1; round <= scaled(2000); ++round) {
+            for (std::uint64_t round = 1; round <= scaled_for_threads(2000); ++round) {
                 together.wait();
                 for (std::size_t i = 0; i < slots; ++i) {
                     const std::uint64_t hash = random_hash(1, round * slots + i);

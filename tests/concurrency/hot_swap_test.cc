@@ -29,7 +29,7 @@ TEST(hot_swap, readers_see_living_filters_in_order) {
     poisoned::used_dead = 0;
     {
         hot<poisoned> filter(poisoned(1));
-        const std::uint64_t swaps = scaled(8000);
+        const std::uint64_t swaps = scaled_for_threads(8000);
         std::atomic<bool> done{false};
         std::atomic<std::uint64_t> wrong{0};
         run_threads(4, [&](unsigned t) {
@@ -63,7 +63,7 @@ TEST(hot_swap, several_writers_free_every_version_once) {
     {
         hot<poisoned> filter(poisoned(1));
         run_threads(4, [&](unsigned t) {
-            for (std::uint64_t i = 0; i < scaled(4000); ++i) {
+            for (std::uint64_t i = 0; i < scaled_for_threads(4000); ++i) {
                 const auto held = filter.read();
                 filter.swap(poisoned(t + 2)).value();
                 if (held->value() == 0) ADD_FAILURE() << "freed while held";
@@ -95,7 +95,7 @@ TEST(hot_swap, records_are_used_again) {
 
 // Every filter that is swapped in has the base keys: they are found at any moment.
 TEST(hot_swap, keys_of_all_filters_are_always_found) {
-    const auto keys = random_hashes(scaled(20'000) + 128, 1);
+    const auto keys = random_hashes(scaled_for_threads(20'000) + 128, 1);
     const auto made = [&](std::uint64_t room) {
         auto filter = atomic_blocked_bloom::create(goal{.keys = room, .false_positive_rate = 0.01}).value();
         filter.add_batch(keys);

@@ -49,7 +49,7 @@ TYPED_TEST_SUITE(shared_by_locks, wrapped);
 
 TYPED_TEST(shared_by_locks, final_bits_are_those_of_a_sequential_run) {
     constexpr std::size_t chunk = 64;
-    const auto all = random_hashes(scaled(40'000), 1);
+    const auto all = random_hashes(scaled_for_threads(40'000), 1);
     const TypeParam expected = this->sequential(all);
     for (const unsigned threads : {2u, 4u, 16u}) {
         SCOPED_TRACE(std::to_string(threads) + " threads");
@@ -84,7 +84,7 @@ TYPED_TEST(shared_by_locks, final_bits_are_those_of_a_sequential_run) {
 
 // a merges b while b merges a and others add to both: no deadlock, and both end as the union.
 TYPED_TEST(shared_by_locks, crosswise_merges_end) {
-    const auto all = random_hashes(scaled(4000), 1);
+    const auto all = random_hashes(scaled_for_threads(4000), 1);
     const auto low = hash_span(all).first(all.size() / 2);
     const auto high = hash_span(all).subspan(all.size() / 2);
     TypeParam a = this->make(all.size());
@@ -115,7 +115,7 @@ TYPED_TEST(shared_by_locks, test_and_add_has_one_winner) {
     constexpr bool one_winner =
         TypeParam::filter_type::layout_type::one_word || TypeParam::concurrency == concurrency_level::locked;
     constexpr unsigned threads = 4;
-    const auto keys = random_hashes(scaled(4000), 1);
+    const auto keys = random_hashes(scaled_for_threads(4000), 1);
     TypeParam f = this->make(keys.size());
     TypeParam expected = this->make(keys.size());
     const auto winners = race_in_lockstep(threads, keys, [&](auto hash) { return !f.test_and_add(hash); });
@@ -136,7 +136,7 @@ void sees_batches_whole() {
     std::atomic<std::uint64_t> torn{0};
     run_threads(4, [&](unsigned t) {
         std::array<bool, 500> answers;
-        for (std::uint64_t round = 0; round < scaled(4000); ++round) {
+        for (std::uint64_t round = 0; round < scaled_for_threads(4000); ++round) {
             if (t == 0) f.clear();
             if (t == 1) f.add_batch(keys);
             if (t == 2) f.test_and_add(keys, answers);
@@ -156,7 +156,7 @@ TEST(locked_filter, shows_batches_whole_under_a_shared_mutex) {
 
 // clear locks one shard after the other: an add that races with it is kept whole or forgotten whole.
 TEST(sharded_filter, may_be_cleared_while_others_add) {
-    const auto keys = random_hashes(scaled(4000), 1);
+    const auto keys = random_hashes(scaled_for_threads(4000), 1);
     auto f = sharded<plain_blocked_bloom, std::mutex>::create(
                  goal{.keys = keys.size(), .false_positive_rate = 0.01})
                  .value();

@@ -50,7 +50,7 @@ using set_type = keyed<atomic_blocked_bloom>;
 // Two adders, which look for all their keys again and again; one thread that rebuilds with a fresh seed each time and
 // cancels some of them; and one that swaps in a filter that has every key there will ever be.
 TEST(rebuild_race, no_key_is_ever_missed) {
-    const std::uint64_t each = scaled(8000);
+    const std::uint64_t each = scaled_for_threads(8000);
     constexpr unsigned adders = 2;
     const goal wanted{.keys = each * adders + 1000, .false_positive_rate = 0.01};
     key_log truth(each * adders);
@@ -110,7 +110,7 @@ TEST(rebuild_race, no_key_is_ever_missed) {
 
 // Without swaps, which hide nothing: the bits after the last rebuild that raced the adds are exactly those of all keys.
 TEST(rebuild_race, the_end_is_that_of_a_sequential_run) {
-    const std::uint64_t each = scaled(5000);
+    const std::uint64_t each = scaled_for_threads(5000);
     constexpr unsigned adders = 3;
     const goal wanted{.keys = each * adders + 1000, .false_positive_rate = 0.01};
     for (int round = 0; round < 3; ++round) {
@@ -194,7 +194,7 @@ TEST(rebuild_race, a_window_loses_no_key_of_its_steps) {
             }
         } else if (t == adders) {
             const auto plan = rebuild_plan<filter>::of(wanted).value();
-            for (std::uint64_t i = 0; i < scaled(40) || asked[0] == 0 || asked[1] == 0; ++i) {
+            for (std::uint64_t i = 0; i < scaled_for_threads(40) || asked[0] == 0 || asked[1] == 0; ++i) {
                 const auto one = builder.rebuild(plan,
                                                  [&](auto& sink) -> result<void> {
                                                      for (std::uint64_t k = 0; k < 500; ++k)
@@ -219,7 +219,7 @@ TEST(rebuild_race, a_window_loses_no_key_of_its_steps) {
 
 // A cancel from elsewhere at any moment leaves one filter or the other, complete.
 TEST(rebuild_race, cancel_at_any_moment) {
-    const auto keys = random_hashes(scaled(4000) + 64, 1);
+    const auto keys = random_hashes(scaled_for_threads(4000) + 64, 1);
     const goal wanted{.keys = keys.size(), .false_positive_rate = 0.01};
     hot<atomic_blocked_bloom> target(atomic_blocked_bloom::create(wanted).value());
     target.add_batch(keys);

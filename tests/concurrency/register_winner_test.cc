@@ -60,7 +60,7 @@ std::vector<unsigned> race_freely(atomic_register_bloom& f, unsigned threads,
 TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_in_lockstep) {
     for (const unsigned threads : racing_threads) {
         auto f = atomic_register_bloom::create({.words = 100'003, .k = 5}).value();
-        const auto keys = keys_of_distinct_words(f, scaled(40'000 / threads));
+        const auto keys = keys_of_distinct_words(f, scaled_for_threads(40'000 / threads));
         const auto winners =
             race_in_lockstep(threads, keys, [&](auto hash) { return !f.test_and_add(hash); });
         EXPECT_EQ(std::ranges::count(winners, 1u), std::ssize(keys)) << threads << " threads";
@@ -71,7 +71,7 @@ TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_at_full_speed) 
     for (const unsigned threads : racing_threads) {
         for (const bool shuffled : {false, true}) {
             auto f = atomic_register_bloom::create({.words = 2'000'003, .k = 5}).value();
-            const auto keys = keys_of_distinct_words(f, scaled(400'000));
+            const auto keys = keys_of_distinct_words(f, scaled_for_threads(400'000));
             const auto winners = race_freely(f, threads, keys, shuffled);
             EXPECT_EQ(std::ranges::count(winners, 1u), std::ssize(keys)) << threads << " threads";
         }
@@ -81,7 +81,7 @@ TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_at_full_speed) 
 // ---- the second proof: at design load no key ever has two ------------------------------------------------------
 
 TEST(register_winner, at_design_load_no_key_has_two) {
-    const auto keys = random_hashes(scaled(400'000), 1);
+    const auto keys = random_hashes(scaled_for_threads(400'000), 1);
     const auto parameters = variants<atomic_register_bloom>(keys.size(), 0.01).front();
     for (const unsigned threads : racing_threads) {
         for (const bool shuffled : {false, true}) {
@@ -104,7 +104,7 @@ TEST(register_winner, at_design_load_no_key_has_two) {
 
 // The same key by key: exactly the keys that are new to a sequential filter have a winner, and one only.
 TEST(register_winner, at_design_load_a_key_has_one_unless_it_is_covered) {
-    const auto keys = random_hashes(scaled(10'000), 1);
+    const auto keys = random_hashes(scaled_for_threads(10'000), 1);
     const auto parameters = variants<atomic_register_bloom>(keys.size(), 0.01).front();
     for (const unsigned threads : racing_threads) {
         auto f = atomic_register_bloom::create(parameters).value();
@@ -125,7 +125,7 @@ class winners : public ::testing::Test {};
 TYPED_TEST_SUITE(winners, atomic_kinds_that<is_bit_filter>, kind_names);
 
 TYPED_TEST(winners, are_at_least_one_unless_the_key_is_covered) {
-    const auto keys = random_hashes(scaled(4000), 1);
+    const auto keys = random_hashes(scaled_for_threads(4000), 1);
     for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
         for (const unsigned threads : {2u, 8u}) {
             SCOPED_TRACE(describe<TypeParam>(parameters) + ", " + std::to_string(threads) + " threads");

@@ -21,7 +21,7 @@ using hash_span = std::span<const std::uint64_t>;
 // reads before a save say what must be in its file.
 TYPED_TEST(save_while_adding, has_every_add_that_happened_before_it) {
     constexpr unsigned adders = 2;
-    const auto count = static_cast<std::size_t>(scaled(200'000));
+    const auto count = static_cast<std::size_t>(scaled_for_threads(200'000));
     const scratch_folder folder;
     auto f = TypeParam::create({.keys = adders * count, .false_positive_rate = 0.01}).value();
     std::array<std::atomic<std::size_t>, adders> added{};
@@ -90,7 +90,7 @@ TYPED_TEST(save_while_adding, several_saves_at_once) {
     auto f = TypeParam::create({.keys = 100'000, .false_positive_rate = 0.01}).value();
     std::atomic<unsigned> failed{0};
     run_threads(3, [&](unsigned t) {
-        for (std::uint64_t i = 0; i < 10 + scaled(100); ++i) {
+        for (std::uint64_t i = 0; i < 10 + scaled_for_threads(100); ++i) {
             if (t == 0) {
                 f.add_batch(random_hashes(1'000, 2, i * 1'000));
             } else if (!save(f, path, {.durable = false}) || !verify(path)) {

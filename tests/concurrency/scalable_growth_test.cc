@@ -56,7 +56,7 @@ void expect_like_sequential(const chain& f, const std::vector<std::uint64_t>& ke
 
 TEST(scalable_growth_threads, no_add_is_lost) {
     for (const unsigned threads : {2u, 4u}) {
-        const std::size_t each = static_cast<std::size_t>(scaled(200'000)) + 5'000;
+        const std::size_t each = static_cast<std::size_t>(scaled_for_threads(200'000)) + 5'000;
         auto f = chain::create({.keys = 5'000, .false_positive_rate = 0.01}).value();
         std::atomic<std::uint64_t> unseen{0};
         run_threads(threads, [&](unsigned t) {
@@ -73,7 +73,7 @@ TEST(scalable_growth_threads, no_add_is_lost) {
 }
 
 TEST(scalable_growth_threads, batches_and_single_adds_together) {
-    const std::size_t each = static_cast<std::size_t>(scaled(150'000)) + 5'000;
+    const std::size_t each = static_cast<std::size_t>(scaled_for_threads(150'000)) + 5'000;
     auto f = chain::create({.keys = 5'000, .false_positive_rate = 0.01}).value();
     run_threads(3, [&](unsigned t) {
         const auto keys = random_hashes(each, 92, t * each);
@@ -96,7 +96,7 @@ TEST(scalable_growth_threads, batches_and_single_adds_together) {
 // The same keys from all threads: at least one is told "new", and the chain grows for the keys, not for the calls.
 TEST(scalable_growth_threads, the_same_keys_from_all) {
     constexpr unsigned threads = 3;
-    const auto keys = random_hashes(static_cast<std::size_t>(scaled(60'000)) + 5'000, 93);
+    const auto keys = random_hashes(static_cast<std::size_t>(scaled_for_threads(60'000)) + 5'000, 93);
     auto f = chain::create({.keys = 2'000, .false_positive_rate = 0.01}).value();
     std::atomic<std::uint64_t> told_new{0};
     run_threads(threads, [&](unsigned) {
@@ -118,7 +118,7 @@ TEST(scalable_growth_threads, the_same_keys_from_all) {
 // Queries, reports, copies, saves and prepared layers while two threads add.
 TEST(scalable_growth_threads, readers_meanwhile) {
     constexpr unsigned adders = 2;
-    const std::size_t each = static_cast<std::size_t>(scaled(100'000)) + 10'000;
+    const std::size_t each = static_cast<std::size_t>(scaled_for_threads(100'000)) + 10'000;
     auto f = chain::create({.keys = 2'000, .false_positive_rate = 0.01}).value();
     std::array<std::atomic<std::size_t>, adders> added{};
     std::atomic<unsigned> finished{0};

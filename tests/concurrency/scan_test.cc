@@ -48,7 +48,7 @@ void look_while_others_add(F& f, const std::vector<std::uint64_t>& keys, Look lo
 
 // Bits only go from 0 to 1, and a thread never sees a word go back: the full scans of one thread never fall.
 TYPED_TEST(scan, numbers_are_in_range_and_full_scans_only_rise) {
-    const auto keys = random_hashes(scaled(300'000), 1);
+    const auto keys = random_hashes(scaled_for_threads(300'000), 1);
     for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
         SCOPED_TRACE(describe<TypeParam>(parameters));
         auto f = TypeParam::create(parameters).value();
@@ -75,7 +75,7 @@ TYPED_TEST(scan, numbers_are_in_range_and_full_scans_only_rise) {
 TYPED_TEST(scan, copies_hold_what_was_there_and_no_more) {
     using plain = typename TypeParam::template with_words<plain_words>;
     const auto before = random_hashes(1000, 1);
-    const auto keys = random_hashes(scaled(40'000), 1, 1000);
+    const auto keys = random_hashes(scaled_for_threads(40'000), 1, 1000);
     for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
         SCOPED_TRACE(describe<TypeParam>(parameters));
         auto f = TypeParam::create(parameters).value();
@@ -109,7 +109,7 @@ TYPED_TEST(scan, copies_hold_what_was_there_and_no_more) {
 
 // Filters merged crosswise and in a ring while all are added to: [any-thread], with no lock to wait for.
 TYPED_TEST(scan, filters_merge_into_each_other_while_others_add) {
-    const auto keys = random_hashes(scaled(20'000), 1);
+    const auto keys = random_hashes(scaled_for_threads(20'000), 1);
     for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
         SCOPED_TRACE(describe<TypeParam>(parameters));
         std::vector<TypeParam> ring;

@@ -20,7 +20,7 @@ class shared_file_threads : public ::testing::Test {
              {.durable = false})
             .value();
     }
-    std::size_t count_ = static_cast<std::size_t>(scaled(200'000));
+    std::size_t count_ = static_cast<std::size_t>(scaled_for_threads(200'000));
     scratch_folder folder_;
     std::string path_ = folder_ / "f";
 };

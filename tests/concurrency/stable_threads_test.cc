@@ -36,7 +36,7 @@ std::vector<std::uint32_t> countdowns(const stable_bloom_parameters& of, std::ui
 // down to zero. A set or a countdown lost in a neighbour's compare-exchange would show. Two threads, so that they truly
 // run at once on two cores, and many short rounds, so that most words are still worth losing.
 TEST(stable_threads, nothing_is_lost_where_nothing_can_be_forgotten) {
-    const std::uint64_t rounds = 20 + scaled(4'000);
+    const std::uint64_t rounds = 20 + scaled_for_threads(4'000);
     const stable_bloom_parameters chosen{1024, 4, 4, 40};
     const std::uint64_t adds = 120;
     const auto down = countdowns(chosen, adds);
@@ -83,7 +83,7 @@ TEST(stable_threads, nothing_is_lost_where_nothing_can_be_forgotten) {
 
 // One line of full cells, and one key: the cells that are not the key's end exactly where one thread would leave them.
 TEST(stable_threads, no_countdown_is_lost) {
-    const std::uint64_t rounds = 20 + scaled(2'000);
+    const std::uint64_t rounds = 20 + scaled_for_threads(2'000);
     const stable_bloom_parameters chosen{128, 1, 4, 2};
     const std::uint64_t adds = 400;
     const auto down = countdowns(chosen, adds);
@@ -115,7 +115,7 @@ TEST(stable_threads, no_countdown_is_lost) {
 // be new must be one that the keys before it cover.
 TEST(stable_threads, at_least_one_is_told_new) {
     const stable_bloom_parameters chosen{1 << 16, 3, 4, 1};
-    const auto hashes = random_hashes(100 + scaled(5'000), 2);
+    const auto hashes = random_hashes(100 + scaled_for_threads(5'000), 2);
     const auto down = countdowns(chosen, hashes.size() * thread_count);
     ASSERT_LT(*std::max_element(down.begin(), down.end()), 15u);
     auto f = atomic_stable_bloom::create(chosen).value();
@@ -147,7 +147,7 @@ TEST(stable_threads, zeros_are_those_of_one_thread) {
         SCOPED_TRACE(shared.describe());
         // The standard error is itself estimated: from 25 rounds 5 sigma are left once in 24,000 times, from 60 once in
         // 190,000 (Student's t).
-        const std::uint64_t rounds = 60 + scaled(60);
+        const std::uint64_t rounds = 60 + scaled_for_threads(60);
         const std::uint64_t adds = 2000;
         std::atomic<bool> done{false};
         std::jthread reader([&] { // queries and scans while others write

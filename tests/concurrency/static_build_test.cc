@@ -23,7 +23,7 @@ class static_build : public ::testing::Test {};
 TYPED_TEST_SUITE(static_build, atomic_kinds_that<is_buildable>, kind_names);
 
 TYPED_TEST(static_build, gives_the_words_of_one_thread) {
-    const auto hashes = random_hashes(static_cast<std::size_t>(scaled(6'000'000)) + 700'000, 1);
+    const auto hashes = random_hashes(static_cast<std::size_t>(scaled_for_threads(6'000'000)) + 700'000, 1);
     const goal wanted{.false_positive_rate = 0.01};
     const auto alone = TypeParam::build(hashes, wanted, {.threads = 1}).value();
     EXPECT_TRUE(alone == TypeParam::build(hashes, wanted, {.threads = 4}).value());
@@ -109,7 +109,7 @@ TYPED_TEST(static_build, is_asked_from_everywhere) {
 
 TEST(cascade_build, gives_the_words_of_one_thread) {
     const auto listed = random_hashes(20'000, 1);
-    const auto others = random_hashes(static_cast<std::size_t>(scaled(1'000'000)) + 100'000, 2);
+    const auto others = random_hashes(static_cast<std::size_t>(scaled_for_threads(1'000'000)) + 100'000, 2);
     const std::span<const std::uint64_t> in(listed);
     EXPECT_TRUE(plain_cascade::build(in, others, {.threads = 1}).value() ==
                 plain_cascade::build(in, others, {.threads = 4}).value());

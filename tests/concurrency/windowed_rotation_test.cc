@@ -32,9 +32,10 @@ TEST(windowed_rotation, keys_of_the_window_are_found_at_every_moment) {
         std::array<std::atomic<std::uint64_t>, 3> asked{}; // by each adder: it may get a processor late
         run_threads(3, [&](unsigned t) {
             if (t == 0) {
-                for (std::uint64_t epoch = 1; epoch <= scaled(200) || asked[1] == 0 || asked[2] == 0;) {
+                for (std::uint64_t epoch = 1;
+                     epoch <= scaled_for_threads(200) || asked[1] == 0 || asked[2] == 0;) {
                     // Beyond its share it lets them: with steps without pause the window is over before they ask.
-                    if (epoch <= scaled(200)) {
+                    if (epoch <= scaled_for_threads(200)) {
                         EXPECT_TRUE(f.rotate_to(epoch++).has_value());
                     }
                     std::this_thread::yield();
@@ -72,7 +73,7 @@ TEST(windowed_rotation, what_one_thread_added_another_finds) {
         auto f = atomic_windowed_bloom::create(chosen).value();
         std::atomic<bool> done = false;
         std::atomic<std::uint64_t> missed = 0;
-        const std::uint64_t keys = scaled(40'000);
+        const std::uint64_t keys = scaled_for_threads(40'000);
         std::vector<std::uint64_t> began(keys); // the epoch before each add, told by `added`
         std::atomic<std::uint64_t> added = 0;
         std::atomic<std::uint64_t> looked = 0;
@@ -124,7 +125,7 @@ TEST(windowed_rotation, keys_that_move_on_are_found_by_long_batches) {
         auto f = atomic_windowed_bloom::create(chosen).value();
         const std::uint64_t kept = random_hash(11, 1);
         f.add(kept);
-        std::vector<std::uint64_t> batch = random_hashes(scaled(100'000) + 1'000, 12);
+        std::vector<std::uint64_t> batch = random_hashes(scaled_for_threads(100'000) + 1'000, 12);
         for (std::size_t i = 0; i < batch.size(); i += 100) batch[i] = kept;
         std::atomic<bool> done = false;
         std::atomic<std::uint64_t> missed = 0;
@@ -154,7 +155,7 @@ TEST(windowed_rotation, final_cells_equal_a_sequential_run) {
         SCOPED_TRACE(plain_windowed_bloom::describe(chosen));
         constexpr unsigned threads = 4;
         constexpr std::uint64_t steps = 12;
-        const std::uint64_t each = scaled(4'000) + 10;
+        const std::uint64_t each = scaled_for_threads(4'000) + 10;
         auto f = atomic_windowed_bloom::create(chosen).value();
         spin_barrier together(threads);
         run_threads(threads, [&](unsigned t) {
@@ -187,7 +188,7 @@ TEST(windowed_rotation, union_while_others_add_and_ask) {
         if (t == 0) {
             for (int i = 0; i < 20; ++i) EXPECT_TRUE(f.merge(other).has_value());
         } else {
-            for (std::uint64_t i = 0; i < scaled(20'000); ++i) {
+            for (std::uint64_t i = 0; i < scaled_for_threads(20'000); ++i) {
                 f.add(random_hash(t, i));
                 if (!f.may_contain(random_hash(t, i))) missed.fetch_add(1, std::memory_order_relaxed);
             }

@@ -18,6 +18,10 @@ namespace bouncer::test {
 constexpr std::uint64_t scaled(std::uint64_t n) {
     return std::max<std::uint64_t>(1, n / BOUNCER_TEST_SCALE);
 }
+// The same for tests of threads, divided by 20 at most: threads must have enough to do to meet at all.
+constexpr std::uint64_t scaled_for_threads(std::uint64_t n) {
+    return std::max<std::uint64_t>(1, n / std::min(BOUNCER_TEST_SCALE, 20));
+}
 
 // Is `measured` within `sigmas` standard errors of `expected`?
 inline ::testing::AssertionResult near_by_sigma(double measured, double expected, double standard_error,
