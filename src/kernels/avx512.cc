@@ -10,11 +10,6 @@
 #include <cstdint>
 #include <immintrin.h>
 
-#if defined(__GNUC__) && !defined(__clang__) // g++ 12's own headers trip over these
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-
 #define BOUNCER_TARGET_AVX512
 #include "base/target_begin.h"
 

@@ -49,14 +49,19 @@
 }
 
 #if defined(BOUNCER_TARGET_AVX512)
+// The words of a line in one register. A vector type, not __m512i: see avx512_lines.inl.
+typedef std::uint64_t whole_line __attribute__((vector_size(64), may_alias));
+
 // 64 aligned bytes: a line.
-[[gnu::always_inline]] inline __m512i load_block_512(const std::uint64_t* at) noexcept {
+[[gnu::always_inline]] inline whole_line load_block_512(const std::uint64_t* at) noexcept {
 #if defined(BOUNCER_LOAD_BY_WORD)
-    return _mm512_set_epi64(load_word(at + 7), load_word(at + 6), load_word(at + 5), load_word(at + 4),
-                            load_word(at + 3), load_word(at + 2), load_word(at + 1), load_word(at));
+    const auto word = [at](std::size_t i) __attribute__((always_inline)) {
+        return __atomic_load_n(at + i, __ATOMIC_RELAXED);
+    };
+    return whole_line{word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)};
 #else
-    __m512i out;
-    asm volatile("vmovdqa64 %1, %0" : "=v"(out) : "m"(*reinterpret_cast<const __m512i*>(at)));
+    whole_line out;
+    asm volatile("vmovdqa64 %1, %0" : "=v"(out) : "m"(*reinterpret_cast<const whole_line*>(at)));
     return out;
 #endif
 }
