@@ -18,6 +18,7 @@
 #include <bouncer/xor_filter.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -25,6 +26,7 @@ namespace bouncer {
 
 template <class... Types>
 struct type_list {
+    static constexpr std::size_t size = sizeof...(Types);
     // List::apply<Template>: Template<Types...>.
     template <template <class...> class Template>
     using apply = Template<Types...>;

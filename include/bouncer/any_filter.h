@@ -4,15 +4,59 @@
 #include <bouncer/all_filters.h>
 #include <bouncer/snapshot.h>
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace bouncer {
+
+namespace detail {
+
+template <class... A, class... B>
+type_list<A..., B...> joined(type_list<A...>, type_list<B...>);
+// What any_filter can hold: every kind in atomic words, then every kind as a view.
+using held_forms = decltype(joined(all_filters<atomic_words>{}, all_filters<const_words>{}));
+
+// Where F stands among the forms; their count if it does not.
+template <class F, class... Forms>
+consteval std::size_t index_in(type_list<Forms...>) {
+    std::size_t index = 0;
+    (void)((std::same_as<F, Forms> || (++index, false)) || ...);
+    return index;
+}
+
+template <class... Forms>
+consteval std::size_t largest_of(type_list<Forms...>) {
+    return std::max({sizeof(Forms)...});
+}
+
+template <class Answer, class Visit, class Form>
+Answer visit_one(Visit&& visitor, std::conditional_t<std::is_const_v<Form>, const void, void>* filter) {
+    return std::forward<Visit>(visitor)(*static_cast<Form*>(filter));
+}
+
+// visitor(filter), where the filter has the form at `index`.
+template <class Visit, class First, class... Others>
+decltype(auto) visit_form(Visit&& visitor, std::size_t index, auto* filter, type_list<First, Others...>) {
+    using answer = std::invoke_result_t<Visit, First&>;
+    static_assert((std::same_as<answer, std::invoke_result_t<Visit, Others&>> && ...));
+    static constexpr answer (*visits[])(Visit&&, decltype(filter)) = {&visit_one<answer, Visit, First>,
+                                                                      &visit_one<answer, Visit, Others>...};
+    return visits[index](std::forward<Visit>(visitor), filter);
+}
+
+template <class... Forms>
+type_list<const Forms...> constant(type_list<Forms...>);
+
+class held_filter; // src/format/held_filter.h
+
+} // namespace detail
 
 // What open() does with a file.
 enum class access : std::uint8_t {
@@ -39,10 +83,15 @@ class any_filter {
                                     const build_options& options = {}, std::string_view kind = {});
 
     // [any-thread] A filter of a kind in atomic words, or a view.
-    template <detail::savable F>
-    requires(std::same_as<typename F::words_type, atomic_words> ||
-             std::same_as<typename F::words_type, const_words>) explicit any_filter(F filter)
-        : held_(std::move(filter)) {}
+    template <class F>
+    requires(detail::index_in<F>(detail::held_forms{}) <
+             detail::held_forms::size) explicit any_filter(F filter) noexcept {
+        hold(detail::index_in<F>(detail::held_forms{}), &filter);
+    }
+    // [exclusive] One that was moved from can be destroyed, or given another value.
+    any_filter(any_filter&& other) noexcept;
+    any_filter& operator=(any_filter&& other) noexcept;
+    ~any_filter();
 
     // [immutable]
     std::uint16_t kind() const noexcept;
@@ -82,22 +131,25 @@ class any_filter {
     // [any-thread] visit(filter) with the filter as it is.
     template <class Visit>
     decltype(auto) visit(Visit&& visitor) const {
-        return std::visit(std::forward<Visit>(visitor), held_);
+        return detail::visit_form(std::forward<Visit>(visitor), form(), filter(),
+                                  decltype(detail::constant(detail::held_forms{})){});
     }
     template <class Visit>
     decltype(auto) visit(Visit&& visitor) {
-        return std::visit(std::forward<Visit>(visitor), held_);
+        return detail::visit_form(std::forward<Visit>(visitor), form(), filter(), detail::held_forms{});
     }
 
   private:
-    template <class... Lists>
-    struct joined;
-    template <class... A, class... B>
-    struct joined<type_list<A...>, type_list<B...>> {
-        using type = std::variant<A..., B...>;
-    };
+    // Moves the filter of the form at `index` into place_.
+    void hold(std::size_t index, void* filter) noexcept;
+    std::size_t form() const noexcept;
+    const void* filter() const noexcept;
+    void* filter() noexcept;
+    const detail::held_filter& held() const noexcept;
+    detail::held_filter& held() noexcept;
 
-    joined<all_filters<atomic_words>, all_filters<const_words>>::type held_;
+    // A held_filter: the filter itself, behind a pointer to what is done with its form.
+    alignas(std::uint64_t) std::byte place_[sizeof(void*) + detail::largest_of(detail::held_forms{})];
 };
 
 // [any-thread] The filter in a file, whatever its kind. Errors as load and map. Eager unless told: who does not know what a

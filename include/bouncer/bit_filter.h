@@ -115,16 +115,8 @@ class bit_filter {
         if (auto ok = Layout::check(chosen); !ok) return ok.error();
         if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
         const Layout layout(chosen);
-        if (words.size() < layout.word_count())
-            return failure{error_code::corrupt, std::string(kind_name) + " needs " +
-                                                    std::to_string(layout.word_count()) +
-                                                    " words, and there are " + std::to_string(words.size())};
-        if (reinterpret_cast<std::uintptr_t>(words.line(0)) % region::alignment_bytes != 0)
-            return failure{error_code::corrupt,
-                           "the words of a filter must be 64-byte aligned, and are " +
-                               std::to_string(reinterpret_cast<std::uintptr_t>(words.line(0)) %
-                                              region::alignment_bytes) +
-                               " bytes off"};
+        if (auto ok = detail::check_words(kind_name, layout.word_count(), words.size(), words.line(0)); !ok)
+            return ok.error();
         if constexpr (Words::writable && requires { words.memory(); }) {
             if (!words.memory().writable())
                 return failure{error_code::invalid_argument, "a filter that can add needs writable memory"};
@@ -493,13 +485,7 @@ class bit_filter {
         : layout_(layout), words_(std::move(words)), hash_(spec) {}
 
     static result<parameters> parameters_of(std::span<const std::uint64_t> fields) {
-        if (fields.size() != Layout::field_count)
-            return failure{error_code::invalid_argument,
-                           std::string(kind_name) + " has " + std::to_string(Layout::field_count) +
-                               " parameters, and there are " + std::to_string(fields.size())};
-        const parameters chosen = Layout::from_fields(fields.data());
-        if (auto ok = Layout::check(chosen); !ok) return ok.error();
-        return chosen;
+        return detail::parameters_from<Layout>(kind_name, fields);
     }
 
     detail::bit_source source() const noexcept { return {words_.line(0)}; }

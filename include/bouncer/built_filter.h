@@ -143,14 +143,8 @@ class built_filter {
     static result<built_filter> over(Words words, const parameters& chosen, const hash_spec& spec) {
         if (auto ok = Layout::check(chosen); !ok) return ok.error();
         if (auto ok = check_known_hash(spec); !ok) return ok.error();
-        if (words.size() < chosen.words)
-            return failure{error_code::corrupt, std::string(kind_name) + " needs " +
-                                                    std::to_string(chosen.words) + " words, and there are " +
-                                                    std::to_string(words.size())};
-        if (const auto off = reinterpret_cast<std::uintptr_t>(words.line(0)) % region::alignment_bytes;
-            off != 0)
-            return failure{error_code::corrupt, "the words of a filter must be 64-byte aligned, and are " +
-                                                    std::to_string(off) + " bytes off"};
+        if (auto ok = detail::check_words(kind_name, chosen.words, words.size(), words.line(0)); !ok)
+            return ok.error();
         built_filter out(Layout(chosen), std::move(words), spec);
         if (auto ok = out.check_loaded(); !ok) return ok.error();
         return out;
@@ -292,13 +286,7 @@ class built_filter {
         }
     }
     static result<parameters> parameters_of(std::span<const std::uint64_t> fields) {
-        if (fields.size() != Layout::field_count)
-            return failure{error_code::invalid_argument,
-                           std::string(kind_name) + " has " + std::to_string(Layout::field_count) +
-                               " parameters, and there are " + std::to_string(fields.size())};
-        const parameters chosen = Layout::from_fields(fields.data());
-        if (auto ok = Layout::check(chosen); !ok) return ok.error();
-        return chosen;
+        return detail::parameters_from<Layout>(kind_name, fields);
     }
 
     Layout layout_;

@@ -89,14 +89,28 @@ struct loader {
     std::uint16_t kind;
     std::uint16_t layout_version;
     std::string_view kind_name;
-    std::function<result<std::uint64_t>(std::span<const std::uint64_t>)> words; // F::stored_words
+    result<std::uint64_t> (*words)(std::span<const std::uint64_t> fields); // F::stored_words
     // The caller's, who has keys: another, or keys of another form, is refused before anything is read or allocated.
     std::optional<hash_spec> hash = std::nullopt;
     std::function<result<std::vector<std::span<std::uint64_t>>>(const snapshot_info&, bool trusted_size)>
         make;
 };
-result<snapshot_info> load_form(const std::string& path, const loader& how);
-result<snapshot_info> load_form(const byte_source& source, const loader& how);
+
+// Where a load reads: a file or a source, of which it keeps a reference.
+class snapshot_origin {
+  public:
+    snapshot_origin(const std::string& path) : path_(&path) {}
+    snapshot_origin(const byte_source& source) : source_(&source) {}
+    const std::string* path() const noexcept { return path_; } // null: it is a source
+    const byte_source& source() const noexcept { return *source_; }
+    // The failure, with the path in front if there is one.
+    failure named(failure why) const;
+
+  private:
+    const std::string* path_ = nullptr;
+    const byte_source* source_ = nullptr;
+};
+result<snapshot_info> load_form(const snapshot_origin& from, const loader& how);
 
 // A file in which a filter lives: the mapped payload, and for a shared one what sync and seal need. [exclusive], but
 // for sync, which is [any-thread].
@@ -148,15 +162,15 @@ loader expect() {
     return {.kind = F::kind_id,
             .layout_version = F::layout_version,
             .kind_name = F::kind_name,
-            .words = [](std::span<const std::uint64_t> fields) { return F::stored_words(fields); },
+            .words = F::stored_words,
             .hash = std::nullopt,
             .make = nullptr};
 }
 
-template <loadable F, class From>
-result<F> load_from(const From& from, const memory_options& memory,
+template <loadable F>
+result<F> load_from(const snapshot_origin& from, const memory_options& memory,
                     const std::optional<hash_spec>& hash = std::nullopt) {
-    std::vector<F> made; // none or one: F has no default
+    std::optional<F> made;
     loader how = expect<F>();
     how.hash = hash;
     how.make = [&](const snapshot_info& info,
@@ -166,20 +180,22 @@ result<F> load_from(const From& from, const memory_options& memory,
         if (!trusted_size) chosen.prefault = false;
         auto filter = F::for_loading(info.fields, info.hash, chosen);
         if (!filter) return filter.error();
-        made.push_back(std::move(*filter));
-        return made.back().loading_segments();
+        made.emplace(std::move(*filter));
+        return made->loading_segments();
     };
     auto info = load_form(from, how);
     if (!info) return info.error();
-    if constexpr (requires { made.back().check_loaded(); }) {
-        if (auto ok = made.back().check_loaded(); !ok) {
-            if constexpr (std::is_convertible_v<From, std::string>)
-                return failure{ok.error().code, from + ": " + ok.error().message};
-            else
-                return ok.error();
-        }
-    }
-    return std::move(made.back());
+    if constexpr (requires { made->check_loaded(); })
+        if (auto ok = made->check_loaded(); !ok) return from.named(ok.error());
+    return std::move(*made);
+}
+
+template <class Keyed>
+result<Keyed> load_keyed(const snapshot_origin& from, const typename Keyed::hasher_type& hasher,
+                         const memory_options& memory) {
+    auto filter = load_from<filter_of<Keyed>>(from, memory, spec_of(hasher));
+    if (!filter) return filter.error();
+    return Keyed::wrap(std::move(*filter), hasher);
 }
 
 } // namespace detail
@@ -223,12 +239,17 @@ result<F> load(const byte_source& source, const memory_options& memory = {}) {
 
 // [any-thread] The same with keys: refuses a hasher that the filter was not built with (wrong_key, mismatch), and a filter
 // whose keys have a form (mismatch).
-template <class Keyed, class From>
+template <class Keyed>
 requires detail::is_keyed<Keyed> && detail::loadable<detail::filter_of<Keyed>> result<Keyed>
-load(const From& from, const typename Keyed::hasher_type& hasher = {}, const memory_options& memory = {}) {
-    auto filter = detail::load_from<detail::filter_of<Keyed>>(from, memory, spec_of(hasher));
-    if (!filter) return filter.error();
-    return Keyed::wrap(std::move(*filter), hasher);
+load(const std::string& path, const typename Keyed::hasher_type& hasher = {},
+     const memory_options& memory = {}) {
+    return detail::load_keyed<Keyed>(path, hasher, memory);
+}
+template <class Keyed>
+requires detail::is_keyed<Keyed> && detail::loadable<detail::filter_of<Keyed>> result<Keyed>
+load(const byte_source& source, const typename Keyed::hasher_type& hasher = {},
+     const memory_options& memory = {}) {
+    return detail::load_keyed<Keyed>(source, hasher, memory);
 }
 
 namespace detail {
@@ -239,8 +260,7 @@ result<View> map_from(const std::string& path, verification how, const std::opti
     expected.hash = hash;
     auto file = mapped_snapshot::open(path, file_access::read_only, how, expected);
     if (!file) return file.error();
-    const snapshot_info info = file->info();
-    return View::over_stored(file->take_payload(), info.fields, info.hash);
+    return View::over_stored(file->take_payload(), file->info().fields, file->info().hash);
 }
 
 } // namespace detail
@@ -312,8 +332,7 @@ auto shared_from(const std::string& path, verification how, const std::optional<
     expected.hash = hash;
     auto file = mapped_snapshot::open(path, file_access::read_write, how, expected);
     if (!file) return file.error();
-    const snapshot_info info = file->info();
-    auto filter = F::over_stored(file->take_payload(), info.fields, info.hash);
+    auto filter = F::over_stored(file->take_payload(), file->info().fields, file->info().hash);
     if (!filter) return filter.error();
     auto finished = finish(std::move(*filter));
     if (!finished) return finished.error();

@@ -152,9 +152,9 @@ set_layout::bucket set_layout::bucket_of(const std::uint64_t* words, std::uint64
     const uint128 spread = static_cast<uint128>(key) * params_.shards;
     const std::uint64_t* const entry = words + static_cast<std::uint64_t>(spread >> 64) * entry_words;
     const std::uint64_t* const shard = words + entry[0];
-    const std::uint64_t bucket = fast_range(static_cast<std::uint64_t>(spread), buckets_of(entry[1]));
+    const std::uint64_t index = fast_range(static_cast<std::uint64_t>(spread), buckets_of(entry[1]));
     const std::uint64_t* const keys = shard + bucket_words_of(entry[1]);
-    return {keys + start_at(shard, bucket), keys + start_at(shard, bucket + 1)};
+    return {keys + start_at(shard, index), keys + start_at(shard, index + 1)};
 }
 
 bool set_layout::contains(const std::uint64_t* words, std::uint64_t hash) const noexcept {

@@ -1,311 +1,273 @@
+// A filter of a kind that is known at run time: how it comes to be, and what is handed on to the form that is held.
 #include <bouncer/any_filter.h>
 
 #include "format/chunks.h"
+#include "format/held_filter.h"
 #include "format/kinds.h"
 
-#include <bouncer/detail/parallel.h>
-
-#include <optional>
+#include <algorithm>
+#include <array>
+#include <new>
+#include <string>
+#include <utility>
 
 namespace bouncer {
 
 namespace {
 
-failure read_only(std::string_view what) {
-    return {error_code::unsupported, "a mapped filter is read-only, and " + std::string(what) +
-                                         " would change it: open it with access::load, or open_shared"};
-}
-// Built once, never changed: a view of one is no worse than one in memory.
-template <class F>
-inline constexpr bool is_static = !incremental<typename F::template with_words<atomic_words>>;
+// What is done by the kind's name or id, in the order of the list. Made once, so that no template is written out per
+// function and kind.
+struct kind_makers {
+    kind_info kind;
+    result<any_filter> (*create)(const goal& wanted, const filter_options& options);
+    result<any_filter> (*build)(std::span<const std::uint64_t> hashes, const goal& wanted,
+                                const build_options& options);
+    result<any_filter> (*build_from)(const hash_source& source, const goal& wanted,
+                                     const build_options& options);
+    result<any_filter> (*load)(const detail::snapshot_origin& from, const memory_options& memory);
+    result<any_filter> (*map)(const std::string& path, verification checks);
+};
 
 template <class F>
-failure cannot(std::string_view what, std::string_view instead = "") {
-    if constexpr (!F::words_type::writable && !is_static<F>) return read_only(what);
-    return {error_code::unsupported,
-            "a " + std::string(F::kind_name) + " cannot " + std::string(what) + std::string(instead)};
+result<any_filter> any_of(result<F> made) {
+    if (!made) return made.error();
+    return any_filter(std::move(*made));
 }
 
 template <class F>
-failure cannot_add() {
-    if constexpr (is_static<F>)
-        return cannot<F>(
-            "add: it is built once from all its keys; build a new one, or use a kind that adds, such "
-            "as blocked_bloom");
-    return cannot<F>("add");
+result<any_filter> create_one(const goal& wanted, const filter_options& options) {
+    if constexpr (incremental<F>)
+        return any_of(F::create(wanted, options));
+    else
+        return detail::cannot(detail::form_of<F>,
+                              "be created empty: it is built once from all its keys, by build()");
 }
 
-template <class T>
-using plain = std::remove_cvref_t<T>;
+template <class F, class From>
+result<any_filter> build_one(From from, const goal& wanted, const build_options& options) {
+    if constexpr (buildable<F>)
+        return any_of(F::build(from, wanted, options));
+    else if constexpr (!incremental<F>)
+        return detail::cannot(detail::form_of<F>,
+                              "be built from one list: it needs the keys that are not listed, too");
+    else
+        return detail::cannot(detail::form_of<F>, "be built at once: create it and add");
+}
 
-// make.operator()<F>() of the kind that is called so, in atomic words.
-template <class Make>
-result<any_filter> of_name(std::string_view kind, Make make) {
-    std::optional<result<any_filter>> out;
+template <class F>
+result<any_filter> load_one(const detail::snapshot_origin& from, const memory_options& memory) {
+    return any_of(detail::load_from<F>(from, memory));
+}
+
+template <class F>
+result<any_filter> map_one(const std::string& path, verification checks) {
+    using view = typename F::template with_words<const_words>;
+    if constexpr (detail::mappable<view>)
+        return any_of(bouncer::map<view>(path, checks));
+    else
+        return detail::cannot(detail::form_of<F>, "be mapped: load it");
+}
+
+template <class... Kinds>
+constexpr auto makers_of(type_list<Kinds...>) {
+    return std::array{kind_makers{.kind = {Kinds::kind_id, Kinds::kind_name},
+                                  .create = create_one<Kinds>,
+                                  .build = build_one<Kinds, std::span<const std::uint64_t>>,
+                                  .build_from = build_one<Kinds, const hash_source&>,
+                                  .load = load_one<Kinds>,
+                                  .map = map_one<Kinds>}...};
+}
+constexpr auto makers = makers_of(all_filters<atomic_words>{});
+
+result<const kind_makers*> find(std::string_view kind) {
     std::string names;
-    for_each_kind<atomic_words>([&]<class F>() {
-        names += (names.empty() ? "" : ", ") + std::string(F::kind_name);
-        if (F::kind_name != kind) return;
-        result<F> made = make.template operator()<F>();
-        if (made)
-            out.emplace(any_filter(std::move(*made)));
-        else
-            out.emplace(made.error());
-    });
-    if (out) return std::move(*out);
+    for (const kind_makers& each : makers) {
+        if (each.kind.name == kind) return &each;
+        names += (names.empty() ? "" : ", ") + std::string(each.kind.name);
+    }
     return failure{error_code::invalid_argument,
                    "no kind is called \"" + std::string(kind) + "\"; there are " + names};
+}
+
+// Of an id that is known.
+const kind_makers& find(std::uint16_t kind) {
+    return *std::find_if(makers.begin(), makers.end(),
+                         [&](const kind_makers& each) { return each.kind.id == kind; });
 }
 
 // What a binary_fuse keeps of up to 2^32 keys: 2^-32 for its widest fingerprints, as much for collisions of hashes. The
 // number of keys does not decide, so that a span and a stream of one set give one kind.
 constexpr double fuse_rate_least = 0x1p-31;
 
-template <class From>
-result<any_filter> built(const From& from, const goal& wanted, const build_options& options,
-                         std::string_view kind) {
-    if (kind.empty())
-        kind = wanted.prefer == prefer::space || wanted.false_positive_rate.value_or(1) < fuse_rate_least
-                   ? atomic_ribbon::kind_name
-                   : atomic_binary_fuse::kind_name;
-    return of_name(kind, [&]<class F>() -> result<F> {
-        if constexpr (buildable<F>)
-            return F::build(from, wanted, options);
-        else if constexpr (is_static<F>)
-            return cannot<F>("be built from one list: it needs the keys that are not listed, too");
-        else
-            return cannot<F>("be built at once: create it and add");
-    });
+std::string_view kind_for(const goal& wanted) {
+    return wanted.prefer == prefer::space || wanted.false_positive_rate.value_or(1) < fuse_rate_least
+               ? atomic_ribbon::kind_name
+               : atomic_binary_fuse::kind_name;
 }
+
+template <class F>
+void hold_one(void* place, void* filter) noexcept {
+    static_assert(sizeof(detail::held<F>) <= sizeof(any_filter) && alignof(F) <= alignof(any_filter));
+    new (place) detail::held<F>(std::move(*static_cast<F*>(filter)));
+}
+
+template <class... Forms>
+constexpr auto holders_of(type_list<Forms...>) {
+    return std::array{&hold_one<Forms>...};
+}
+constexpr auto holders = holders_of(detail::held_forms{});
 
 } // namespace
 
+void any_filter::hold(std::size_t index, void* filter) noexcept {
+    holders[index](place_, filter);
+}
+any_filter::any_filter(any_filter&& other) noexcept {
+    hold(other.form(), other.filter());
+}
+any_filter& any_filter::operator=(any_filter&& other) noexcept {
+    if (this == &other) return *this;
+    held().~held_filter();
+    hold(other.form(), other.filter());
+    return *this;
+}
+any_filter::~any_filter() {
+    held().~held_filter();
+}
+
+const detail::held_filter& any_filter::held() const noexcept {
+    return *std::launder(reinterpret_cast<const detail::held_filter*>(place_));
+}
+detail::held_filter& any_filter::held() noexcept {
+    return *std::launder(reinterpret_cast<detail::held_filter*>(place_));
+}
+std::size_t any_filter::form() const noexcept {
+    return held().form().index;
+}
+const void* any_filter::filter() const noexcept {
+    return held().filter();
+}
+void* any_filter::filter() noexcept {
+    return const_cast<void*>(held().filter());
+}
+
 result<any_filter> any_filter::create(std::string_view kind, const goal& wanted,
                                       const filter_options& options) {
-    return of_name(kind, [&]<class F>() -> result<F> {
-        if constexpr (!is_static<F>)
-            return F::create(wanted, options);
-        else
-            return cannot<F>("be created empty: it is built once from all its keys, by build()");
-    });
+    const auto found = find(kind);
+    if (!found) return found.error();
+    return (*found)->create(wanted, options);
 }
 
 result<any_filter> any_filter::build(std::span<const std::uint64_t> hashes, const goal& wanted,
                                      const build_options& options, std::string_view kind) {
-    return built(hashes, wanted, options, kind);
+    const auto found = find(kind.empty() ? kind_for(wanted) : kind);
+    if (!found) return found.error();
+    return (*found)->build(hashes, wanted, options);
 }
 result<any_filter> any_filter::build(const hash_source& source, const goal& wanted,
                                      const build_options& options, std::string_view kind) {
-    return built(source, wanted, options, kind);
+    const auto found = find(kind.empty() ? kind_for(wanted) : kind);
+    if (!found) return found.error();
+    return (*found)->build_from(source, wanted, options);
 }
 
 std::uint16_t any_filter::kind() const noexcept {
-    return visit([](const auto& f) { return plain<decltype(f)>::kind_id; });
+    return held().form().kind.id;
 }
 std::string_view any_filter::kind_name() const noexcept {
-    return visit([](const auto& f) { return plain<decltype(f)>::kind_name; });
+    return held().form().kind.name;
 }
 std::string any_filter::parameters() const {
-    return visit([](const auto& f) { return f.describe(); });
+    return held().describe();
 }
 hash_spec any_filter::hash() const noexcept {
-    return visit([](const auto& f) { return hash_spec(f.hash()); });
+    return held().hash();
 }
 std::uint64_t any_filter::size_bytes() const noexcept {
-    return visit([](const auto& f) { return f.size_bytes(); });
+    return held().size_bytes();
 }
 bool any_filter::writable() const noexcept {
-    return visit([](const auto& f) { return incremental<plain<decltype(f)>>; });
+    return !held().form().is_static && !held().form().is_view;
 }
 
 bool any_filter::may_contain(std::uint64_t hash) const noexcept {
-    return visit([&](const auto& f) { return f.may_contain(hash); });
+    return held().may_contain(hash);
 }
 std::size_t any_filter::may_contain(std::span<const std::uint64_t> hashes,
                                     std::span<bool> answers) const noexcept {
-    return visit([&](const auto& f) { return f.may_contain(hashes, answers); });
+    return held().may_contain(hashes, answers);
 }
 
 result<bool> any_filter::add(std::uint64_t hash) {
-    return visit([&]<class F>(F& f) -> result<bool> {
-        if constexpr (incremental<F>) return f.add(hash);
-        return cannot_add<F>();
-    });
+    return held().add(hash);
 }
 result<std::size_t> any_filter::add_batch(std::span<const std::uint64_t> hashes) {
-    return visit([&]<class F>(F& f) -> result<std::size_t> {
-        if constexpr (incremental<F>) return f.add_batch(hashes);
-        return cannot_add<F>();
-    });
+    return held().add_batch(hashes);
 }
 result<bool> any_filter::test_and_add(std::uint64_t hash) {
-    return visit([&]<class F>(F& f) -> result<bool> {
-        if constexpr (incremental<F>) return f.test_and_add(hash);
-        return cannot_add<F>();
-    });
+    return held().test_and_add(hash);
 }
 result<std::size_t> any_filter::test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) {
-    return visit([&]<class F>(F& f) -> result<std::size_t> {
-        if constexpr (incremental<F>) return f.test_and_add(hashes, answers);
-        return cannot_add<F>();
-    });
+    return held().test_and_add(hashes, answers);
 }
 result<void> any_filter::add_all(std::span<const std::uint64_t> hashes, unsigned threads) {
-    return visit([&]<class F>(F& f) -> result<void> {
-        if constexpr (requires { f.add_all(hashes, threads); }) {
-            f.add_all(hashes, threads);
-            return {};
-        } else if constexpr (incremental<F>) {
-            detail::run_parallel(
-                detail::thread_count(threads, hashes.size()), [&](unsigned part, unsigned parts) {
-                    const std::size_t first = hashes.size() / parts * part;
-                    const std::size_t last =
-                        part + 1 == parts ? hashes.size() : hashes.size() / parts * (part + 1);
-                    f.add_batch(hashes.subspan(first, last - first));
-                });
-            return {};
-        }
-        return cannot_add<F>();
-    });
+    return held().add_all(hashes, threads);
 }
 result<void> any_filter::remove(std::uint64_t hash) {
-    return visit([&]<class F>(F& f) -> result<void> {
-        if constexpr (deletable<F>) {
-            f.remove(hash);
-            return {};
-        }
-        return cannot<F>("remove", ": a counting_bloom can");
-    });
+    return held().remove(hash);
 }
 result<bool> any_filter::try_remove(std::uint64_t hash) {
-    return visit([&]<class F>(F& f) -> result<bool> {
-        if constexpr (deletable<F>) return f.try_remove(hash);
-        return cannot<F>("remove", ": a counting_bloom can");
-    });
+    return held().try_remove(hash);
 }
 result<std::uint64_t> any_filter::count(std::uint64_t hash) const {
-    return visit([&]<class F>(const F& f) -> result<std::uint64_t> {
-        if constexpr (requires { f.count(hash); }) return f.count(hash);
-        return failure{error_code::unsupported,
-                       "a " + std::string(F::kind_name) + " does not count: a counting_bloom does"};
-    });
+    return held().count(hash);
 }
 result<void> any_filter::rotate_to(std::uint64_t epoch) {
-    return visit([&]<class F>(F& f) -> result<void> {
-        if constexpr (rotating<F>) return f.rotate_to(epoch);
-        return cannot<F>("rotate", ": a windowed_bloom can");
-    });
+    return held().rotate_to(epoch);
 }
 result<void> any_filter::clear() {
-    return visit([&]<class F>(F& f) -> result<void> {
-        if constexpr (incremental<F>) {
-            f.clear();
-            return {};
-        }
-        return cannot<F>("clear", is_static<F> ? ": build a new one" : "");
-    });
+    return held().clear();
 }
 
 result<double> any_filter::merge(const any_filter& other) {
-    const auto refused = [](const any_filter& each) {
-        return each.visit([]<class F>(const F&) -> std::optional<failure> {
-            if constexpr (is_static<F>)
-                return cannot<F>("merge", ": its keys are not in it; build one of both sets, or ask both");
-            return std::nullopt;
-        });
-    };
     for (const any_filter* each : {static_cast<const any_filter*>(this), &other})
-        if (const auto why = refused(*each)) return *why;
+        if (each->held().form().is_static)
+            return detail::cannot(each->held().form(), "merge",
+                                  ": its keys are not in it; build one of both sets, or ask both");
     if (kind() != other.kind())
         return failure{error_code::mismatch, "the filters differ in kind: " + std::string(kind_name()) +
                                                  " and " + std::string(other.kind_name())};
-    return visit([&]<class F>(F& f) -> result<double> {
-        // The other has the same kind, in atomic words or as a view.
-        const auto merged = [&]<class G>(const G* g) -> result<double> {
-            if constexpr (requires { f.merge(*g); }) return f.merge(*g);
-            return cannot<F>("merge", ": its kind has no union");
-        };
-        using owned = typename F::template with_words<atomic_words>;
-        if (const auto* const g = std::get_if<owned>(&other.held_)) return merged(g);
-        return merged(std::get_if<typename F::template with_words<const_words>>(&other.held_));
-    });
+    return held().merge(other.held());
 }
 
 result<any_filter> any_filter::fold(std::uint64_t factor, const memory_options& memory) const {
-    return visit([&]<class F>(const F& f) -> result<any_filter> {
-        if constexpr (foldable<F>) {
-            auto out = f.template fold<atomic_words>(factor, memory);
-            if (!out) return out.error();
-            return any_filter(std::move(*out));
-        } else {
-            return cannot<F>("fold", is_static<F> ? ": it has no spare room; build one of another rate" : "");
-        }
-    });
+    return held().fold(factor, memory);
 }
 
 result<double> any_filter::fill_ratio() const {
-    return visit([]<class F>(const F& f) -> result<double> {
-        if constexpr (requires { f.fill_ratio(); }) return f.fill_ratio();
-        return cannot<F>("tell its fill");
-    });
+    return held().fill_ratio();
 }
 result<double> any_filter::approximate_size() const {
-    return visit([]<class F>(const F& f) -> result<double> {
-        if constexpr (requires { f.approximate_size(); }) return f.approximate_size();
-        return cannot<F>("estimate its keys");
-    });
+    return held().approximate_size();
 }
 result<double> any_filter::expected_fpr() const {
-    return visit([]<class F>(const F& f) -> result<double> {
-        if constexpr (requires { f.expected_fpr(); }) return f.expected_fpr();
-        return cannot<F>("tell its rate");
-    });
+    return held().expected_fpr();
 }
 result<std::uint64_t> any_filter::capacity(double rate) const {
-    return visit([&]<class F>(const F& f) -> result<std::uint64_t> {
-        if constexpr (requires { f.capacity(rate); }) {
-            if (!(rate > 0) || !(rate < 1))
-                return failure{error_code::invalid_argument, "the rate must lie between 0 and 1"};
-            return f.capacity(rate);
-        }
-        return cannot<F>("tell its capacity");
-    });
+    return held().capacity(rate);
 }
 
 detail::stored_form any_filter::stored() const {
-    return visit([](const auto& f) { return f.stored(); });
+    return held().stored();
 }
-
-namespace {
-
-// make<F>() of the kind `id`, with the given words.
-template <class Words, class Make>
-result<any_filter> of_kind(std::uint16_t id, Make make) {
-    std::optional<result<any_filter>> out;
-    for_each_kind<Words>([&]<class F>() {
-        if (F::kind_id != id) return;
-        auto made = make.template operator()<F>();
-        if (made)
-            out.emplace(any_filter(std::move(*made)));
-        else
-            out.emplace(made.error());
-    });
-    return std::move(*out); // check_known() has found the kind
-}
-
-} // namespace
 
 result<any_filter> open(const std::string& path, access how, const memory_options& memory,
                         verification checks) {
     auto info = inspect(path);
     if (!info) return info.error();
     // Should a file of another kind take its place in between, the load below says mismatch and names both.
-    if (how == access::map)
-        return of_kind<const_words>(info->kind, [&]<class F>() -> result<F> {
-            if constexpr (detail::mappable<F>) return bouncer::map<F>(path, checks);
-            return cannot<F>("be mapped: load it");
-        });
-    return of_kind<atomic_words>(info->kind, [&]<class F>() { return load<F>(path, memory); });
+    const kind_makers& kind = find(info->kind); // inspect() knows the kind
+    return how == access::map ? kind.map(path, checks) : kind.load(path, memory);
 }
 
 result<any_filter> open(const byte_source& source, const memory_options& memory) {
@@ -332,7 +294,7 @@ result<any_filter> open(const byte_source& source, const memory_options& memory)
         given += some;
         return some;
     };
-    return of_kind<atomic_words>(info->kind, [&]<class F>() { return load<F>(again, memory); });
+    return find(info->kind).load(again, memory);
 }
 
 } // namespace bouncer

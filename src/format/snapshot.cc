@@ -181,19 +181,19 @@ failure in_file(const failure& why, const std::string& path) {
     return {why.code, path + ": " + why.message};
 }
 
-result<snapshot_info> load_form(const std::string& path, const loader& how) {
-    auto reader = chunk_reader::open(path);
-    if (!reader) return reader.error();
-    auto info = load_chunks(*reader, how);
-    if (!info) return in_file(info.error(), path);
-    return info;
+failure snapshot_origin::named(failure why) const {
+    return path_ != nullptr ? in_file(why, *path_) : why;
 }
 
-result<snapshot_info> load_form(const byte_source& source, const loader& how) {
-    if (!source) return failure{error_code::invalid_argument, "there is no source to load from"};
-    auto reader = chunk_reader::begin(source);
+result<snapshot_info> load_form(const snapshot_origin& from, const loader& how) {
+    if (from.path() == nullptr && !from.source())
+        return failure{error_code::invalid_argument, "there is no source to load from"};
+    auto reader =
+        from.path() != nullptr ? chunk_reader::open(*from.path()) : chunk_reader::begin(from.source());
     if (!reader) return reader.error();
-    return load_chunks(*reader, how);
+    auto info = load_chunks(*reader, how);
+    if (!info) return from.named(info.error());
+    return info;
 }
 
 result<void> check_known(const snapshot_info& info) {

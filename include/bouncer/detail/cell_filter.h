@@ -66,14 +66,8 @@ class cell_filter {
     static result<Derived> over(Words words, const parameters& chosen, const hash_spec& spec) {
         if (auto ok = Layout::check(chosen); !ok) return ok.error();
         if (auto ok = check_known_hash(spec); !ok) return ok.error();
-        if (words.size() < words_of(chosen))
-            return failure{error_code::corrupt, std::string(kind_name) + " needs " +
-                                                    std::to_string(words_of(chosen)) +
-                                                    " words, and there are " + std::to_string(words.size())};
-        if (const auto off = reinterpret_cast<std::uintptr_t>(words.line(0)) % region::alignment_bytes;
-            off != 0)
-            return failure{error_code::corrupt, "the words of a filter must be 64-byte aligned, and are " +
-                                                    std::to_string(off) + " bytes off"};
+        if (auto ok = check_words(kind_name, words_of(chosen), words.size(), words.line(0)); !ok)
+            return ok.error();
         if constexpr (Words::writable && requires { words.memory(); }) {
             if (!words.memory().writable())
                 return failure{error_code::invalid_argument, "a filter that can add needs writable memory"};
@@ -261,13 +255,7 @@ class cell_filter {
         return Layout::control_words + Layout(chosen).where().word_count();
     }
     static result<parameters> parameters_of(std::span<const std::uint64_t> fields) {
-        if (fields.size() != Layout::field_count)
-            return failure{error_code::invalid_argument,
-                           std::string(kind_name) + " has " + std::to_string(Layout::field_count) +
-                               " parameters, and there are " + std::to_string(fields.size())};
-        const parameters chosen = Layout::from_fields(fields.data());
-        if (auto ok = Layout::check(chosen); !ok) return ok.error();
-        return chosen;
+        return parameters_from<Layout>(kind_name, fields);
     }
     Derived& self() noexcept { return static_cast<Derived&>(*this); }
     std::uint64_t* data() noexcept { return const_cast<std::uint64_t*>(words_.line(0)); }

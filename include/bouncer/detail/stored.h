@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace bouncer::detail {
@@ -31,6 +32,22 @@ struct stored_form {
 // The 32 bits of a stored field; more of them become a value that every check refuses.
 constexpr std::uint32_t narrow_field(std::uint64_t field) noexcept {
     return field > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(field);
+}
+
+// [any-thread] There is a field for every parameter of the kind (invalid_argument).
+result<void> check_field_count(std::string_view kind, std::size_t needed, std::size_t given);
+// [any-thread] The words that a filter is laid over are enough, and 64-byte aligned (corrupt).
+result<void> check_words(std::string_view kind, std::uint64_t needed, std::uint64_t given,
+                         const std::uint64_t* first);
+
+// [any-thread] What the fields say, checked.
+template <class Layout>
+result<typename Layout::parameters> parameters_from(std::string_view kind,
+                                                    std::span<const std::uint64_t> fields) {
+    if (auto ok = check_field_count(kind, Layout::field_count, fields.size()); !ok) return ok.error();
+    const typename Layout::parameters chosen = Layout::from_fields(fields.data());
+    if (auto ok = Layout::check(chosen); !ok) return ok.error();
+    return chosen;
 }
 
 // Can be saved.
