@@ -16,3 +16,10 @@ if(BOUNCER_SANITIZE)
                                                      -fno-sanitize-recover=all)
     target_link_options(bouncer_options INTERFACE -fsanitize=${BOUNCER_SANITIZE})
 endif()
+# What a compiler cache (scripts/compile-cached) needs to serve files with precompiled headers.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(bouncer_options INTERFACE -fpch-preprocess)
+elseif(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_compile_options(bouncer_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+    set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>) # CMake's own hides the path behind -Xclang
+endif()

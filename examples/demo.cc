@@ -2,7 +2,8 @@
 //
 //   bouncer_demo [--keys N] [--fpr R]      N keys in all (default 4000000), half of them added; R is the promised
 //                                          false-positive rate (default 0.01)
-#include <bouncer/all_filters.h>
+#include <bouncer/blocked_bloom.h>
+#include <bouncer/bloom.h>
 #include <bouncer/instruction_set.h>
 #include <bouncer/keyed.h>
 

@@ -1,21 +1,20 @@
 // A batch is exactly the calls one by one, in order, whatever its length.
-#include "support/kinds.h"
 #include "support/random_hashes.h"
+#include "support/subject.h"
 
 namespace bouncer::test {
 namespace {
 
 constexpr std::size_t lengths[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 1000};
 
-template <class F>
-class batches : public ::testing::Test {};
-TYPED_TEST_SUITE(batches, kinds_that<is_incremental>, kind_names);
+class batches : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, batches, subjects_that(&facts::incremental), subject_names);
 
-TYPED_TEST(batches, of_queries) {
+TEST_P(batches, of_queries) {
     for (const double rate : {0.3, 1e-4}) {
-        for (const auto& chosen : variants<TypeParam>(1'000, rate)) {
-            SCOPED_TRACE(describe<TypeParam>(chosen));
-            auto f = TypeParam::create(chosen).value();
+        for (const auto& chosen : k.variants(1'000, rate)) {
+            SCOPED_TRACE(k.describe(chosen));
+            auto f = k.create(chosen).value();
             f.add_batch(random_hashes(1'000, 1));
             auto asked = random_hashes(500, 1);        // present
             const auto absent = random_hashes(500, 2); // mostly absent
@@ -37,14 +36,14 @@ TYPED_TEST(batches, of_queries) {
     }
 }
 
-TYPED_TEST(batches, of_queries_with_fewer_answers_than_hashes) {
-    auto f = TypeParam::create({.keys = 1'000, .false_positive_rate = 0.01}).value();
+TEST_P(batches, of_queries_with_fewer_answers_than_hashes) {
+    auto f = k.create(goal{.keys = 1'000, .false_positive_rate = 0.01}).value();
     const auto hashes = random_hashes(1'000, 1);
     f.add_batch(hashes);
     for (const std::size_t length : lengths) {
         answers got(length + 1);
         const std::size_t found = f.may_contain(hashes, got.span().first(length));
-        if (TypeParam::no_false_negatives) {
+        if (k.is.exact) {
             EXPECT_EQ(found, length);
         }
         for (std::size_t i = 0; i < length; ++i) EXPECT_EQ(got[i], f.may_contain(hashes[i]));
@@ -52,35 +51,35 @@ TYPED_TEST(batches, of_queries_with_fewer_answers_than_hashes) {
     }
 }
 
-TYPED_TEST(batches, of_adds) {
-    for (const auto& chosen : variants<TypeParam>(1'000, 0.1)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
+TEST_P(batches, of_adds) {
+    for (const auto& chosen : k.variants(1'000, 0.1)) {
+        SCOPED_TRACE(k.describe(chosen));
         for (const std::size_t length : lengths) {
             auto hashes = random_hashes(length, 1);
             hashes.insert(hashes.end(), hashes.begin(), hashes.end()); // every key twice
-            auto batch = TypeParam::create(chosen).value();
-            auto single = TypeParam::create(chosen).value();
+            auto batch = k.create(chosen).value();
+            auto single = k.create(chosen).value();
             std::size_t changed = 0;
             for (const std::uint64_t hash : hashes) changed += single.add(hash);
             EXPECT_EQ(batch.add_batch(hashes), changed);
             EXPECT_TRUE(batch == single);
-            if constexpr (requires { batch.add_batch(hashes, uncounted); }) {
-                auto silent = TypeParam::create(chosen).value();
-                silent.add_batch(hashes, uncounted);
+            if (k.is.uncounted) {
+                auto silent = k.create(chosen).value();
+                silent.add_uncounted(hashes);
                 EXPECT_TRUE(silent == single);
             }
         }
     }
 }
 
-TYPED_TEST(batches, of_test_and_add) {
-    for (const auto& chosen : variants<TypeParam>(1'000, 0.1)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
+TEST_P(batches, of_test_and_add) {
+    for (const auto& chosen : k.variants(1'000, 0.1)) {
+        SCOPED_TRACE(k.describe(chosen));
         for (const std::size_t length : lengths) {
             auto hashes = random_hashes(length, 1);
             for (std::size_t i = 3; i < length; i += 4) hashes[i] = hashes[i - 2]; // repeats inside the batch
-            auto batch = TypeParam::create(chosen).value();
-            auto single = TypeParam::create(chosen).value();
+            auto batch = k.create(chosen).value();
+            auto single = k.create(chosen).value();
             answers got(length);
             const std::size_t added = batch.test_and_add(hashes, got.span());
             std::size_t expected = 0;
@@ -95,10 +94,10 @@ TYPED_TEST(batches, of_test_and_add) {
     }
 }
 
-TYPED_TEST(batches, of_test_and_add_with_fewer_answers_add_only_those) {
+TEST_P(batches, of_test_and_add_with_fewer_answers_add_only_those) {
     const auto hashes = random_hashes(100, 1);
-    auto batch = TypeParam::create({.keys = 1'000, .false_positive_rate = 1e-4}).value();
-    auto expected = batch.clone().value();
+    auto batch = k.create(goal{.keys = 1'000, .false_positive_rate = 1e-4}).value();
+    auto expected = batch.clone();
     answers got(40);
     EXPECT_EQ(batch.test_and_add(hashes, got.span().first(33)), 33u);
     expected.add_batch(std::span(hashes).first(33));

@@ -1,8 +1,15 @@
 // How many distinct cache lines a query and an add touch, proved by words that count: flat at most k, blocked 1, two
 // lines 2, split block 1, register 1.
 #include "support/counting_words.h"
-#include "support/kinds.h"
+#include "support/kinds.h" // layouts
 #include "support/random_hashes.h"
+#include "support/subject.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace bouncer::test {
 namespace {
@@ -27,65 +34,108 @@ std::size_t writes_allowed(const Layout& layout) {
     return static_cast<std::size_t>(shape.groups * shape.sector_bits / 64);
 }
 
-template <class Layout, bool Concurrent>
-class counted_filter {
+// A filter over words that count. Thin, because it is compiled for every layout.
+class counting_filter {
   public:
-    explicit counted_filter(const typename Layout::parameters& chosen)
-        : memory_(region::allocate(Layout(chosen).word_count() * 8).value()),
-          filter(bit_filter<Layout, counting_words<Concurrent>>::over(
-                     {static_cast<std::uint64_t*>(memory_.data()), memory_.size_bytes() / 8, log}, chosen,
-                     Layout::default_hash())
-                     .value()) {}
+    virtual ~counting_filter() = default;
+    virtual bool add(std::uint64_t hash) = 0;
+    virtual bool may_contain(std::uint64_t hash) const = 0;
+    virtual void clear() = 0;
+    virtual std::set<std::uintptr_t> prefetched(std::uint64_t hash) const = 0; // lines
 
-  private:
-    region memory_;
+    access_log& log;
+    const std::size_t lines_allowed;
+    const std::size_t writes_allowed;
 
-  public:
-    access_log log;
-    bit_filter<Layout, counting_words<Concurrent>> filter;
+  protected:
+    template <class Layout>
+    counting_filter(const Layout& layout, access_log& touched)
+        : log(touched), lines_allowed(test::lines_allowed(layout)),
+          writes_allowed(test::writes_allowed(layout)) {}
 };
 
-template <class F>
-class cache_lines : public ::testing::Test {
+template <class Layout, class Words>
+class counting_filter_of final : public counting_filter {
+  public:
+    counting_filter_of(bit_filter<Layout, Words> made, access_log& touched)
+        : counting_filter(made.layout(), touched), filter(std::move(made)) {}
+
+    bool add(std::uint64_t hash) override { return filter.add(hash); }
+    bool may_contain(std::uint64_t hash) const override { return filter.may_contain(hash); }
+    void clear() override { filter.clear(); }
+    std::set<std::uintptr_t> prefetched(std::uint64_t hash) const override {
+        std::set<std::uintptr_t> lines;
+        filter.layout().every_line(hash, [&](std::uint64_t word) {
+            lines.insert(reinterpret_cast<std::uintptr_t>(filter.words().line(0) + word) / 64);
+        });
+        return lines;
+    }
+
+  private:
+    bit_filter<Layout, Words> filter;
+};
+
+// One at a time: the log and the memory are for the newest.
+template <class Layout, bool Concurrent>
+std::unique_ptr<counting_filter> counting(const typename Layout::parameters& chosen) {
+    static access_log log;
+    static region memory;
+    using words = counting_words<Concurrent>;
+    memory = region::allocate(Layout(chosen).word_count() * 8).value();
+    auto made = bit_filter<Layout, words>::over(
+        {static_cast<std::uint64_t*>(memory.data()), memory.size_bytes() / 8, log}, chosen,
+        Layout::default_hash());
+    return std::make_unique<counting_filter_of<Layout, words>>(std::move(made).value(), log);
+}
+
+// A plain or a concurrent one of this kind; every bit filter of all_filters.h.
+std::unique_ptr<counting_filter> counting(const kind& k, const choice& chosen, bool concurrent) {
+    std::unique_ptr<counting_filter> out;
+    for_each_kind<plain_words>([&]<class F>() {
+        if constexpr (is_bit_filter<F>::value) {
+            if (F::kind_name != k.is.name) return;
+            using layout = typename F::layout_type;
+            const auto& parameters = chosen.as<typename F::parameters>();
+            out = concurrent ? counting<layout, true>(parameters) : counting<layout, false>(parameters);
+        }
+    });
+    return out;
+}
+
+class cache_lines : public kind_test {
   protected:
-    template <bool Concurrent>
-    static void expect_few_lines(const typename F::parameters& chosen) {
-        SCOPED_TRACE(describe<F>(chosen));
-        const typename F::layout_type layout(chosen);
-        const std::size_t allowed = lines_allowed(layout);
-        counted_filter<typename F::layout_type, Concurrent> counted(chosen);
-        auto& [lines, loads, writes] = counted.log;
+    void expect_few_lines(const choice& chosen, bool concurrent) const {
+        SCOPED_TRACE(k.describe(chosen));
+        const auto counted = counting(k, chosen, concurrent);
+        const std::size_t allowed = counted->lines_allowed;
+        auto& [lines, loads, writes] = counted->log;
         std::size_t most_by_query = 0;
         std::size_t too_many = 0;
         std::size_t not_prefetched = 0;
         std::size_t needless_writes = 0;
         for (const std::uint64_t hash : random_hashes(5'000, 1)) {
-            counted.log = {};
-            counted.filter.add(hash);
-            too_many += lines.size() > allowed || writes > writes_allowed(layout);
+            counted->log = {};
+            counted->add(hash);
+            too_many += lines.size() > allowed || writes > counted->writes_allowed;
             // What is prefetched covers what the add touched, and is no more than the bound.
-            std::set<std::uintptr_t> prefetched;
-            layout.every_line(hash, [&](std::uint64_t word) {
-                prefetched.insert(counted.filter.words().line_number(word));
-            });
+            const auto prefetched = counted->prefetched(hash);
             too_many += prefetched.size() > allowed;
             for (const std::uintptr_t line : lines) not_prefetched += !prefetched.contains(line);
 
-            counted.log = {};
-            EXPECT_TRUE(counted.filter.may_contain(hash)); // a hit looks at every word of the key
+            counted->log = {};
+            EXPECT_TRUE(counted->may_contain(hash)); // a hit looks at every word of the key
             too_many += lines.size() > allowed;
             needless_writes += writes;
             most_by_query = std::max(most_by_query, lines.size());
 
-            counted.log = {};
-            counted.filter.add(
-                hash); // of a key that is there: a concurrent filter takes no ownership of its lines
+            counted->log = {};
+            counted->add(hash); // of a key that is there: a concurrent filter takes no ownership of its lines
             too_many += lines.size() > allowed;
-            if (Concurrent) needless_writes += writes;
+            if (concurrent) needless_writes += writes;
         }
         for (const std::uint64_t hash : random_hashes(5'000, 2)) {
-            counted.log = {};
-            counted.filter.may_contain(hash);
+            counted->log = {};
+            counted->may_contain(hash);
             too_many += lines.size() > allowed;
         }
         EXPECT_EQ(too_many, 0u);
@@ -94,13 +144,13 @@ class cache_lines : public ::testing::Test {
         EXPECT_EQ(most_by_query, allowed) << "the bound is loose";
     }
 };
-TYPED_TEST_SUITE(cache_lines, plain_kinds_that<is_bit_filter>, kind_names);
+INSTANTIATE_TEST_SUITE_P(all, cache_lines, plain_subjects_that(&facts::bits), subject_names);
 
-TYPED_TEST(cache_lines, per_query_and_per_add) {
+TEST_P(cache_lines, per_query_and_per_add) {
     for (const double rate : {0.1, 0.01, 1e-4})
-        for (const auto& chosen : variants<TypeParam>(20'000, rate)) {
-            this->template expect_few_lines<false>(chosen);
-            this->template expect_few_lines<true>(chosen);
+        for (const auto& chosen : k.variants(20'000, rate)) {
+            expect_few_lines(chosen, false);
+            expect_few_lines(chosen, true);
         }
 }
 
@@ -125,13 +175,9 @@ TEST(cache_line_bounds, are_as_few_as_promised) {
 // A concurrent add pays for every word it writes: a fresh key of an empty filter writes all of its words, one that is
 // there none, and one that lacks a single bit no more than a fresh one.
 TEST(cache_line_bounds, of_the_words_that_an_add_writes) {
-    const auto expect_writes = []<class Layout>(Layout layout, std::uint64_t least, std::uint64_t most) {
-        SCOPED_TRACE(std::string(Layout::kind_name) + ": " + Layout::describe(layout.params()));
-        EXPECT_EQ(writes_allowed(layout), most);
-        EXPECT_LE(most, Layout::words_per_key);
-        using counted = bit_filter<Layout, counting_region_words>;
-        auto f = counted::create(layout.params()).value();
-        auto& log = counting_region_words::log;
+    const auto expect_few = [](counting_filter& f, std::uint64_t least, std::uint64_t most) {
+        EXPECT_EQ(f.writes_allowed, most);
+        access_log& log = f.log;
         std::uint64_t fewest = ~std::uint64_t{0};
         std::uint64_t highest = 0;
         std::uint64_t needless = 0;
@@ -150,13 +196,21 @@ TEST(cache_line_bounds, of_the_words_that_an_add_writes) {
         EXPECT_GE(fewest, least);
         EXPECT_EQ(highest, most);
         EXPECT_EQ(needless, 0u);
-        EXPECT_LE(lines, lines_allowed(layout));
+        EXPECT_LE(lines, f.lines_allowed);
         for (const std::uint64_t hash : random_hashes(3'000, 2)) { // in a filter that fills up
             log = {};
             const bool changed = f.add(hash);
             EXPECT_EQ(changed, log.writes > 0);
             EXPECT_LE(log.writes, most);
         }
+    };
+    const auto expect_writes = [&]<class Layout>(Layout layout, std::uint64_t least, std::uint64_t most) {
+        SCOPED_TRACE(std::string(Layout::kind_name) + ": " + Layout::describe(layout.params()));
+        EXPECT_LE(most, Layout::words_per_key);
+        using counted = bit_filter<Layout, counting_region_words>;
+        counting_filter_of<Layout, counting_region_words> f(counted::create(layout.params()).value(),
+                                                            counting_region_words::log);
+        expect_few(f, least, most);
     };
     using detail::blocked_layout;
     expect_writes(blocked_layout({500, 8, block_form::lanes8}), 8, 8);
@@ -174,18 +228,17 @@ TEST(cache_line_bounds, of_the_words_that_an_add_writes) {
 
 // A miss of a half-full flat filter ends at the first zero bit: two lines on average, not k.
 TEST(cache_line_bounds, are_not_reached_by_flat_misses) {
-    const auto loads_per_miss = []<class Layout>(Layout, const typename Layout::parameters& chosen) {
-        counted_filter<Layout, false> counted(chosen);
-        counted.filter.add_batch(random_hashes(20'000, 1));
+    const auto loads_per_miss = [](counting_filter& counted) {
+        for (const std::uint64_t hash : random_hashes(20'000, 1)) counted.add(hash);
         counted.log = {};
-        for (const std::uint64_t hash : random_hashes(10'000, 2)) counted.filter.may_contain(hash);
+        for (const std::uint64_t hash : random_hashes(10'000, 2)) counted.may_contain(hash);
         return static_cast<double>(counted.log.loads) / 10'000;
     };
     const goal wanted{.keys = 20'000, .false_positive_rate = 0.001};
     const auto flat = detail::bloom_layout::solve(wanted).value();
-    EXPECT_NEAR(loads_per_miss(detail::bloom_layout(flat), flat), 2, 0.1);
+    EXPECT_NEAR(loads_per_miss(*counting<detail::bloom_layout, false>(flat)), 2, 0.1);
     const auto partitioned = detail::partitioned_layout::solve(wanted).value();
-    EXPECT_NEAR(loads_per_miss(detail::partitioned_layout(partitioned), partitioned), 2, 0.1);
+    EXPECT_NEAR(loads_per_miss(*counting<detail::partitioned_layout, false>(partitioned)), 2, 0.1);
 }
 
 } // namespace

@@ -1,28 +1,38 @@
 // counted<F>: one thread's count is exactly the adds that changed a bit. (Many threads: tests/concurrency.)
+#include <bouncer/all_filters.h>
 #include <bouncer/counted.h>
 
+#include "support/decorated.h"
 #include "support/failures.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
+
+#include <algorithm>
 
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class count : public ::testing::Test {};
-TYPED_TEST_SUITE(count, plain_kinds_that<is_incremental>, kind_names);
+// Of every kind by its own type, too.
+template <class... F>
+constexpr bool may_be_counted(type_list<F...>) {
+    return ((!incremental<F> || incremental<counted<F>>)&&...);
+}
+static_assert(may_be_counted(all_filters<plain_words>{}) && may_be_counted(all_filters<atomic_words>{}));
 
-TYPED_TEST(count, is_of_the_adds_that_changed_a_bit) {
-    static_assert(incremental<counted<TypeParam>>);
-    auto c = counted<TypeParam>::create({.keys = 2'000, .false_positive_rate = 0.1}).value();
-    auto f = TypeParam::create(c.filter().params()).value();
+using counted_filter = counted<subject_filter>;
+
+class count : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, count, plain_subjects_that(&facts::incremental), subject_names);
+
+TEST_P(count, is_of_the_adds_that_changed_a_bit) {
+    auto c = counted_filter::create({.keys = 2'000, .false_positive_rate = 0.1}).value();
+    auto f = subject_filter::create(c.filter().params()).value();
     std::uint64_t expected = 0;
     EXPECT_EQ(c.count(), 0u);
     for (const std::uint64_t hash : random_hashes(1'000, 1)) {
         const bool changed = f.add(hash);
         expected += changed;
         EXPECT_EQ(c.add(hash), changed);
-        if constexpr (idempotent_adds<TypeParam>) {
+        if (k.is.idempotent) {
             EXPECT_FALSE(c.add(hash));
         }
     }
@@ -31,7 +41,7 @@ TYPED_TEST(count, is_of_the_adds_that_changed_a_bit) {
         const bool was_there = f.test_and_add(hash);
         expected += !was_there;
         EXPECT_EQ(c.test_and_add(hash), was_there);
-        if constexpr (idempotent_adds<TypeParam>) {
+        if (k.is.idempotent) {
             EXPECT_TRUE(c.test_and_add(hash));
         }
     }
@@ -46,8 +56,8 @@ TYPED_TEST(count, is_of_the_adds_that_changed_a_bit) {
     EXPECT_EQ(c.count(), expected);
     EXPECT_TRUE(std::equal(ours.span().begin(), ours.span().end(), theirs.span().begin()));
     EXPECT_TRUE(c.filter() == f);
-    EXPECT_LE(c.count(), 3'400u);        // never above the distinct keys with one thread
-    if (TypeParam::no_false_negatives) { // a window is full of so many in one step
+    EXPECT_LE(c.count(), 3'400u); // never above the distinct keys with one thread
+    if (k.is.exact) {             // a window is full of so many in one step
         EXPECT_GT(c.count(), 3'400u * 7 / 10);
     }
     EXPECT_EQ(c.may_contain(random_hash(9, 1)), f.may_contain(random_hash(9, 1)));
@@ -57,8 +67,8 @@ TYPED_TEST(count, is_of_the_adds_that_changed_a_bit) {
     EXPECT_EQ(c.hash(), f.hash());
 }
 
-TYPED_TEST(count, moves_and_is_cleared) {
-    auto c = counted<TypeParam>::create({.keys = 2'000, .false_positive_rate = 1e-4}).value();
+TEST_P(count, moves_and_is_cleared) {
+    auto c = counted_filter::create({.keys = 2'000, .false_positive_rate = 1e-4}).value();
     c.add_batch(random_hashes(100, 1));
     auto moved = std::move(c);
     EXPECT_EQ(moved.count(), 100u);
@@ -69,11 +79,10 @@ TYPED_TEST(count, moves_and_is_cleared) {
     EXPECT_EQ(moved.count(), 1u);
 }
 
-TYPED_TEST(count, bad_input_is_refused_as_the_filter_does) {
-    EXPECT_TRUE(fails_with(counted<TypeParam>::create({.keys = 0, .false_positive_rate = 0.1}),
+TEST_P(count, bad_input_is_refused_as_the_filter_does) {
+    EXPECT_TRUE(fails_with(counted_filter::create({.keys = 0, .false_positive_rate = 0.1}),
                            error_code::invalid_argument, "keys"));
-    EXPECT_TRUE(fails_with(counted<TypeParam>::create(typename TypeParam::parameters{}),
-                           error_code::invalid_argument));
+    EXPECT_TRUE(fails_with(counted_filter::create(k.no_parameters()), error_code::invalid_argument));
 }
 
 } // namespace

@@ -1,12 +1,12 @@
 // Edges that belong to no other suite: unknown hashes, saturated filters, totals beyond memory, what over() refuses.
+#include <bouncer/blocked_bloom.h>
 #include <bouncer/instruction_set.h>
 #include <bouncer/keyed.h>
-#include <bouncer/locked.h>
 #include <bouncer/sharded.h>
 
 #include "support/failures.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
+#include "support/subject.h"
 
 #include <gtest/gtest.h>
 
@@ -16,46 +16,40 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class edges : public ::testing::Test {};
-TYPED_TEST_SUITE(edges, plain_kinds_that<is_incremental>, kind_names);
+class edges : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, edges, plain_subjects_that(&facts::incremental), subject_names);
 
-TYPED_TEST(edges, a_hash_that_no_hasher_has_is_refused) {
-    const auto params = TypeParam::solve({.keys = 100, .false_positive_rate = 0.01}).value();
-    const auto code =
-        default_hash_of<TypeParam>() == hash_spec{} ? error_code::invalid_argument : error_code::mismatch;
+TEST_P(edges, a_hash_that_no_hasher_has_is_refused) {
+    const auto params = k.solve({.keys = 100, .false_positive_rate = 0.01}).value();
+    const auto code = k.default_hash() == hash_spec{} ? error_code::invalid_argument : error_code::mismatch;
     for (const hash_spec spec :
          {hash_spec{8, 0}, hash_spec{0, 5}, hash_spec{4, 3}, hash_spec{7, 3}, hash_spec{0x7fffffff, 0}}) {
-        EXPECT_TRUE(fails_with(TypeParam::create(params, {.hash = spec}), code));
-        if constexpr (is_bit_filter<TypeParam>::value) {
-            auto words = plain_words(region::allocate(TypeParam::size_bytes_of(params)).value());
-            EXPECT_TRUE(fails_with(TypeParam::over(std::move(words), params, spec), code));
+        EXPECT_TRUE(fails_with(k.create(params, {.hash = spec}), code));
+        if (k.is.bits) {
+            auto memory = region::allocate(k.size_bytes_of(params)).value();
+            EXPECT_TRUE(fails_with(k.over(std::move(memory), params, spec), code));
         }
     }
 }
 
-template <class F>
-class bit_edges : public ::testing::Test {};
-TYPED_TEST_SUITE(bit_edges, plain_kinds_that<is_bit_filter>, kind_names);
+class bit_edges : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, bit_edges, plain_subjects_that(&facts::bits), subject_names);
 
-TYPED_TEST(bit_edges, over_refuses_words_that_are_misaligned_or_read_only) {
-    using layout = typename TypeParam::layout_type;
-    const auto params = layout::solve({.keys = 100, .false_positive_rate = 0.01}).value();
-    const std::uint64_t bytes = TypeParam::size_bytes_of(params);
+TEST_P(bit_edges, over_refuses_words_that_are_misaligned_or_read_only) {
+    const auto params = k.solve({.keys = 100, .false_positive_rate = 0.01}).value();
+    const std::uint64_t bytes = k.size_bytes_of(params);
     auto memory = region::allocate(bytes + 64).value();
     auto* const off = static_cast<std::uint64_t*>(memory.data()) + 1;
-    EXPECT_TRUE(fails_with(bit_filter<layout, const_words>::over(
-                               const_words(region::borrow(static_cast<const void*>(off), bytes)), params,
-                               layout::default_hash()),
-                           error_code::corrupt, "8 bytes off"));
-    EXPECT_TRUE(fails_with(bit_filter<layout, plain_words>::over(
-                               plain_words(region::borrow(static_cast<const void*>(memory.data()), bytes)),
-                               params, layout::default_hash()),
-                           error_code::invalid_argument, "writable"));
+    EXPECT_TRUE(fails_with(
+        k.view_over(region::borrow(static_cast<const void*>(off), bytes), params, k.default_hash()),
+        error_code::corrupt, "8 bytes off"));
+    EXPECT_TRUE(fails_with(
+        k.over(region::borrow(static_cast<const void*>(memory.data()), bytes), params, k.default_hash()),
+        error_code::invalid_argument, "writable"));
 }
 
-TYPED_TEST(bit_edges, saturated_filters_have_infinitely_many_keys) {
-    auto full = TypeParam::create({.keys = 10, .false_positive_rate = 0.1}).value();
+TEST_P(bit_edges, saturated_filters_have_infinitely_many_keys) {
+    auto full = k.create(goal{.keys = 10, .false_positive_rate = 0.1}).value();
     full.add_batch(random_hashes(100'000, 1));
     ASSERT_EQ(full.fill_ratio(), 1.0);
     EXPECT_TRUE(std::isinf(full.approximate_size()));
@@ -63,23 +57,6 @@ TYPED_TEST(bit_edges, saturated_filters_have_infinitely_many_keys) {
     EXPECT_TRUE(std::isinf(full.intersection_size(full).value()));
     EXPECT_TRUE(std::isinf(full.sampled_intersection_size(full).value().value));
     EXPECT_EQ(full.expected_fpr(), 1.0);
-}
-
-template <class F>
-class locked_edges : public ::testing::Test {};
-TYPED_TEST_SUITE(locked_edges, plain_kinds_that<is_exact_mergeable_and_fixed>, kind_names);
-
-TYPED_TEST(locked_edges, merge_if_within_refuses_and_changes_nothing) {
-    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
-    auto a = locked<TypeParam>::create(wanted).value();
-    auto b = locked<TypeParam>::create(wanted).value();
-    auto before = locked<TypeParam>::create(wanted).value();
-    for (auto* f : {&a, &before}) f->add_batch(random_hashes(1'000, 1));
-    b.add_batch(random_hashes(1'000, 2));
-    EXPECT_TRUE(fails_with(a.merge_if_within(b, 0.01), error_code::full));
-    EXPECT_TRUE(a == before);
-    EXPECT_TRUE(a.merge_if_within(b, 0.5).has_value());
-    EXPECT_FALSE(a == before);
 }
 
 TEST(edges, sharded_totals_beyond_memory_are_refused_before_allocating) {

@@ -1,8 +1,11 @@
 // What a filter says of itself: its fill, its keys and its rate, by a full scan and by a sample.
 #include "support/failures.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
+
+#include <bit>
+#include <cmath>
 
 namespace bouncer::test {
 namespace {
@@ -14,20 +17,19 @@ double size_deviation(const math::geometry& shape, double keys) {
     return std::sqrt(math::fill_variance(shape, keys)) / slope;
 }
 
-template <class F>
-class estimates : public ::testing::Test {
+class estimates : public kind_test {
   protected:
-    static F filter_of(const typename F::parameters& chosen, std::uint64_t first, std::uint64_t last) {
-        auto f = F::create(chosen).value();
+    subject filter_of(const choice& chosen, std::uint64_t first, std::uint64_t last) const {
+        auto f = k.create(chosen).value();
         f.add_batch(random_hashes(last - first, 1, first));
         return f;
     }
 };
-TYPED_TEST_SUITE(estimates, plain_kinds_that<is_bit_filter>, kind_names);
+INSTANTIATE_TEST_SUITE_P(all, estimates, plain_subjects_that(&facts::bits), subject_names);
 
-TYPED_TEST(estimates, of_an_empty_filter_are_zero) {
-    for (const auto& chosen : variants<TypeParam>(1'000, 0.01)) {
-        const auto f = TypeParam::create(chosen).value();
+TEST_P(estimates, of_an_empty_filter_are_zero) {
+    for (const auto& chosen : k.variants(1'000, 0.01)) {
+        const auto f = k.create(chosen).value();
         EXPECT_EQ(f.fill_ratio(), 0);
         EXPECT_EQ(f.approximate_size(), 0);
         EXPECT_EQ(f.expected_fpr(), 0);
@@ -41,14 +43,16 @@ TYPED_TEST(estimates, of_an_empty_filter_are_zero) {
 }
 
 // What every kind that estimates promises: nothing for no keys, more for more, and rates that are rates.
-template <class F>
-class own_estimates : public ::testing::Test {};
-TYPED_TEST_SUITE(own_estimates, plain_kinds_that<is_self_estimating>, kind_names);
+class own_estimates : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, own_estimates, plain_subjects_that([](const facts& is) {
+                             return is.incremental && is.self_estimating;
+                         }),
+                         subject_names);
 
-TYPED_TEST(own_estimates, begin_at_zero_and_rise) {
-    for (const auto& chosen : variants<TypeParam>(2'000, 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
-        auto f = TypeParam::create(chosen).value();
+TEST_P(own_estimates, begin_at_zero_and_rise) {
+    for (const auto& chosen : k.variants(2'000, 0.01)) {
+        SCOPED_TRACE(k.describe(chosen));
+        auto f = k.create(chosen).value();
         EXPECT_EQ(f.fill_ratio(), 0);
         EXPECT_EQ(f.approximate_size(), 0);
         EXPECT_EQ(f.expected_fpr(), 0);
@@ -65,7 +69,7 @@ TYPED_TEST(own_estimates, begin_at_zero_and_rise) {
         EXPECT_LE(f.fill_ratio(), 1);
         EXPECT_GT(f.approximate_size(), size);
         EXPECT_GT(f.expected_fpr(), rate);
-        if (TypeParam::no_false_negatives) { // others may forget some, and be full of so many in one step
+        if (k.is.exact) { // others may forget some, and be full of so many in one step
             EXPECT_NEAR(size, 200, 40);
             EXPECT_NEAR(f.approximate_size(), 2'000, 200);
             EXPECT_LE(f.expected_fpr(), 0.015);
@@ -76,9 +80,9 @@ TYPED_TEST(own_estimates, begin_at_zero_and_rise) {
     }
 }
 
-TYPED_TEST(estimates, of_a_full_filter) {
-    auto chosen = variants<TypeParam>(1, 0.01).front();
-    auto f = TypeParam::create(chosen).value();
+TEST_P(estimates, of_a_full_filter) {
+    auto chosen = k.variants(1, 0.01).front();
+    auto f = k.create(chosen).value();
     f.add_batch(random_hashes(100'000, 1));
     EXPECT_EQ(f.fill_ratio(), 1);
     EXPECT_TRUE(std::isinf(f.approximate_size()));
@@ -87,36 +91,39 @@ TYPED_TEST(estimates, of_a_full_filter) {
     EXPECT_EQ(f.sampled_fpr().value, 1);
 }
 
-TYPED_TEST(estimates, fill_and_size_are_within_five_sigma) {
-    for (const auto& chosen : variants<TypeParam>(20'000, 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
+TEST_P(estimates, fill_and_size_are_within_five_sigma) {
+    for (const auto& chosen : k.variants(20'000, 0.01)) {
+        SCOPED_TRACE(k.describe(chosen));
+        const math::geometry shape = k.shape_of(chosen);
         for (const std::uint64_t keys : {100u, 5'000u, 20'000u, 40'000u}) {
-            const auto f = this->filter_of(chosen, 0, keys);
+            const auto f = filter_of(chosen, 0, keys);
             const auto n = static_cast<double>(keys);
             std::uint64_t ones = 0;
+            const auto stored = f.stored();
             for (std::uint64_t i = 0; i < f.size_bytes() / 8; ++i)
-                ones += static_cast<std::uint64_t>(std::popcount(f.words().load(i)));
-            EXPECT_DOUBLE_EQ(f.fill_ratio(), static_cast<double>(ones) / static_cast<double>(f.size_bits()));
-            EXPECT_TRUE(near_by_sigma(f.fill_ratio(), math::expected_fill(f.shape(), n),
-                                      std::sqrt(math::fill_variance(f.shape(), n))));
-            const double deviation = size_deviation(f.shape(), n);
+                ones += static_cast<std::uint64_t>(std::popcount(stored.segments.at(0).words[i]));
+            EXPECT_DOUBLE_EQ(f.fill_ratio(),
+                             static_cast<double>(ones) / static_cast<double>(shape.total_bits()));
+            EXPECT_TRUE(near_by_sigma(f.fill_ratio(), math::expected_fill(shape, n),
+                                      std::sqrt(math::fill_variance(shape, n))));
+            const double deviation = size_deviation(shape, n);
             EXPECT_TRUE(near_by_sigma(f.approximate_size(), n, deviation)) << "keys " << keys;
             EXPECT_LT(deviation, 0.05 * n) << "a bound that says nothing";
         }
     }
 }
 
-TYPED_TEST(estimates, of_union_and_intersection_are_within_five_sigma) {
-    for (const auto& chosen : variants<TypeParam>(20'000, 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
-        const auto a = this->filter_of(chosen, 0, 12'000);
-        const auto b = this->filter_of(chosen, 8'000, 20'000);
-        const double of_a = size_deviation(a.shape(), 12'000);
-        const double of_union = size_deviation(a.shape(), 20'000);
+TEST_P(estimates, of_union_and_intersection_are_within_five_sigma) {
+    for (const auto& chosen : k.variants(20'000, 0.01)) {
+        SCOPED_TRACE(k.describe(chosen));
+        const auto a = filter_of(chosen, 0, 12'000);
+        const auto b = filter_of(chosen, 8'000, 20'000);
+        const double of_a = size_deviation(k.shape_of(chosen), 12'000);
+        const double of_union = size_deviation(k.shape_of(chosen), 20'000);
         const double together = a.union_size(b).value();
         EXPECT_TRUE(near_by_sigma(together, 20'000, of_union));
         EXPECT_DOUBLE_EQ(together, b.union_size(a).value());
-        auto merged = a.clone().value();
+        auto merged = a.clone();
         ASSERT_TRUE(merged.merge(b).has_value());
         EXPECT_DOUBLE_EQ(together, merged.approximate_size());
 
@@ -125,16 +132,16 @@ TYPED_TEST(estimates, of_union_and_intersection_are_within_five_sigma) {
         EXPECT_DOUBLE_EQ(common, a.approximate_size() + b.approximate_size() - together);
         EXPECT_NEAR(a.intersection_size(a).value(), a.approximate_size(), 1e-6);
 
-        const auto disjoint = this->filter_of(chosen, 30'000, 42'000);
+        const auto disjoint = filter_of(chosen, 30'000, 42'000);
         EXPECT_GE(a.intersection_size(disjoint).value(), 0);
         EXPECT_LE(a.intersection_size(disjoint).value(), 5 * (2 * of_a + of_union));
         EXPECT_DOUBLE_EQ(a.union_size(b.view()).value(), together);
     }
 }
 
-TYPED_TEST(estimates, of_union_and_intersection_refuse_other_parameters) {
-    const auto a = TypeParam::create({.keys = 1'000, .false_positive_rate = 0.01}).value();
-    const auto b = TypeParam::create({.keys = 2'000, .false_positive_rate = 0.01}).value();
+TEST_P(estimates, of_union_and_intersection_refuse_other_parameters) {
+    const auto a = k.create(goal{.keys = 1'000, .false_positive_rate = 0.01}).value();
+    const auto b = k.create(goal{.keys = 2'000, .false_positive_rate = 0.01}).value();
     EXPECT_TRUE(fails_with(a.union_size(b), error_code::mismatch));
     EXPECT_TRUE(fails_with(a.intersection_size(b), error_code::mismatch));
     EXPECT_TRUE(fails_with(a.sampled_union_size(b), error_code::mismatch));
@@ -142,11 +149,11 @@ TYPED_TEST(estimates, of_union_and_intersection_refuse_other_parameters) {
 }
 
 // The bound is of 99.9 %; among 5 x 2 x 25 draws a miss has a probability of 22 %, and three one of 0.2 %, at fixed seeds.
-TYPED_TEST(estimates, by_sample_contain_the_full_scan) {
-    for (const auto& chosen : variants<TypeParam>(20'000, 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
-        const auto a = this->filter_of(chosen, 0, 20'000);
-        const auto b = this->filter_of(chosen, 10'000, 30'000);
+TEST_P(estimates, by_sample_contain_the_full_scan) {
+    for (const auto& chosen : k.variants(20'000, 0.01)) {
+        SCOPED_TRACE(k.describe(chosen));
+        const auto a = filter_of(chosen, 0, 20'000);
+        const auto b = filter_of(chosen, 10'000, 30'000);
         int misses = 0;
         const auto check = [&](const estimate& sampled, double full, const char* what) {
             EXPECT_LE(sampled.low, sampled.value) << what;
@@ -168,11 +175,11 @@ TYPED_TEST(estimates, by_sample_contain_the_full_scan) {
     }
 }
 
-TYPED_TEST(estimates, by_sample_narrow_as_the_sample_grows) {
+TEST_P(estimates, by_sample_narrow_as_the_sample_grows) {
     const auto width = [](const estimate& e) { return e.high - e.low; };
-    for (const auto& chosen : variants<TypeParam>(20'000, 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
-        const auto f = this->filter_of(chosen, 0, 20'000);
+    for (const auto& chosen : k.variants(20'000, 0.01)) {
+        SCOPED_TRACE(k.describe(chosen));
+        const auto f = filter_of(chosen, 0, 20'000);
         EXPECT_LT(width(f.sampled_fill_ratio(16'384)), 0.3 * width(f.sampled_fill_ratio(1'024)));
         EXPECT_LT(width(f.sampled_fpr(16'384)), 0.3 * width(f.sampled_fpr(1'024)));
         EXPECT_LT(width(f.sampled_fill_ratio(16'384)), 0.02);
@@ -180,10 +187,10 @@ TYPED_TEST(estimates, by_sample_narrow_as_the_sample_grows) {
     }
 }
 
-TYPED_TEST(estimates, by_sample_hold_for_the_smallest_filters) {
-    for (const auto& chosen : variants<TypeParam>(1, 0.3)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
-        const auto f = this->filter_of(chosen, 0, 30);
+TEST_P(estimates, by_sample_hold_for_the_smallest_filters) {
+    for (const auto& chosen : k.variants(1, 0.3)) {
+        SCOPED_TRACE(k.describe(chosen));
+        const auto f = filter_of(chosen, 0, 30);
         const estimate fill = f.sampled_fill_ratio(65'536);
         EXPECT_GE(f.fill_ratio(), fill.low);
         EXPECT_LE(f.fill_ratio(), fill.high);
@@ -195,18 +202,14 @@ TYPED_TEST(estimates, by_sample_hold_for_the_smallest_filters) {
 }
 
 // Uneven bits: half of the words full, half empty, as nothing random leaves them.
-TYPED_TEST(estimates, expected_rate_is_that_of_these_very_bits) {
-    for (const auto& chosen : variants<TypeParam>(20'000, 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
-        auto memory =
-            region::allocate(typename TypeParam::layout_type(chosen).word_count() * sizeof(std::uint64_t))
-                .value();
+TEST_P(estimates, expected_rate_is_that_of_these_very_bits) {
+    for (const auto& chosen : k.variants(20'000, 0.01)) {
+        SCOPED_TRACE(k.describe(chosen));
+        auto memory = region::allocate(k.size_bytes_of(chosen)).value();
         auto* const words = static_cast<std::uint64_t*>(memory.data());
         for (std::uint64_t i = 0; i < memory.size_bytes() / 8; ++i)
             words[i] = random_hash(5, i) % 16 == 0 ? 0x7fff'ffff'0fff'ffffu : ~std::uint64_t{0};
-        const auto f = TypeParam::over(typename TypeParam::words_type(std::move(memory)), chosen,
-                                       TypeParam::layout_type::default_hash())
-                           .value();
+        const auto f = k.over(std::move(memory), chosen, k.default_hash()).value();
         const std::uint64_t queries = scaled(1'000'000);
         std::uint64_t hits = 0;
         for (std::uint64_t i = 0; i < queries; ++i) hits += f.may_contain(random_hash(6, i));
@@ -214,16 +217,16 @@ TYPED_TEST(estimates, expected_rate_is_that_of_these_very_bits) {
     }
 }
 
-TYPED_TEST(estimates, capacity_is_where_the_rate_is_reached) {
-    for (const auto& chosen : variants<TypeParam>(20'000, 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
-        const auto f = TypeParam::create(chosen).value();
+TEST_P(estimates, capacity_is_where_the_rate_is_reached) {
+    for (const auto& chosen : k.variants(20'000, 0.01)) {
+        SCOPED_TRACE(k.describe(chosen));
+        const auto f = k.create(chosen).value();
         for (const double rate : {0.001, 0.01, 0.1}) {
             const std::uint64_t most = f.capacity(rate);
             EXPECT_LE(f.fpr_at(most), rate);
             EXPECT_GT(f.fpr_at(most + 1), rate);
         }
-        if (keeps_its_goal<TypeParam>::value) {
+        if (k.is.keeps_goal) {
             EXPECT_GE(f.capacity(0.01), 20'000u);
         }
     }

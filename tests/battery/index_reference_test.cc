@@ -1,7 +1,15 @@
 // Each layout against a second statement of its rule: closed forms instead of loops, 128-bit arithmetic instead of
 // multiply-high, and constants from another source. At 2^40 bits and more, and at sizes that are no power of two.
-#include "support/kinds.h"
 #include "support/random_hashes.h"
+
+#include <bouncer/blocked_bloom.h>
+#include <bouncer/bloom.h>
+#include <bouncer/dcso_bloom.h>
+#include <bouncer/partitioned_bloom.h>
+#include <bouncer/register_bloom.h>
+#include <bouncer/split_block_bloom.h>
+
+#include <gtest/gtest.h>
 
 #include <map>
 

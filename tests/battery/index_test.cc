@@ -1,42 +1,41 @@
 // Index arithmetic at 2^40 bits and beyond, without the memory: layouts are asked, no filter is made.
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <set>
 
 namespace bouncer::test {
 namespace {
 
-// Parameters of at least `bits` bits, or the largest that the kind allows.
-template <class F>
-typename F::parameters huge(std::uint64_t bits) {
-    using layout = typename F::layout_type;
-    auto solved = layout::solve({.keys = bits / 8, .false_positive_rate = 0.01});
-    if (!solved) solved = layout::solve({.keys = bits / 8, .size_bytes = bits / 8 * 2});
-    const auto chosen = solved.value();
-    if (layout(chosen).word_count() * 64 < bits) { // then only because it is at its limit
-        auto larger = chosen;
-        size_parameter(larger) *= 2;
-        EXPECT_FALSE(layout::check(larger).has_value()) << describe<F>(chosen);
+class huge_index : public kind_test {
+  protected:
+    // Parameters of at least `bits` bits, or the largest that the kind allows.
+    choice huge(std::uint64_t bits) const {
+        auto solved = k.solve({.keys = bits / 8, .false_positive_rate = 0.01});
+        if (!solved) solved = k.solve({.keys = bits / 8, .size_bytes = bits / 8 * 2});
+        const choice chosen = solved.value();
+        if (words_in(chosen) * 64 < bits) { // then only because it is at its limit
+            const choice larger = k.with_size(chosen, 2 * k.size_in(chosen));
+            EXPECT_FALSE(k.check(larger).has_value()) << k.describe(chosen);
+        }
+        return chosen;
     }
-    return chosen;
-}
+    std::uint64_t words_in(const choice& chosen) const { return k.size_bytes_of(chosen) / 8; }
+};
+INSTANTIATE_TEST_SUITE_P(all, huge_index, plain_subjects_that(&facts::bits), subject_names);
 
-template <class F>
-class huge_index : public ::testing::Test {};
-TYPED_TEST_SUITE(huge_index, plain_kinds_that<is_bit_filter>, kind_names);
-
-TYPED_TEST(huge_index, stays_inside_for_extreme_hashes) {
+TEST_P(huge_index, stays_inside_for_extreme_hashes) {
     for (const unsigned exponent : {40u, 43u, 46u}) {
-        const typename TypeParam::layout_type layout(huge<TypeParam>(std::uint64_t{1} << exponent));
+        const choice chosen = huge(std::uint64_t{1} << exponent);
         for (const std::uint64_t hash : extreme_hashes()) {
-            layout.every_word(hash, [&](std::uint64_t word, std::uint64_t bits) {
-                EXPECT_LT(word, layout.word_count());
+            for (const auto& [word, bits] : k.words_of(chosen, hash)) {
+                EXPECT_LT(word, words_in(chosen));
                 EXPECT_NE(bits, 0u);
-                return true;
-            });
+            }
         }
     }
 }
@@ -44,10 +43,10 @@ TYPED_TEST(huge_index, stays_inside_for_extreme_hashes) {
 // 64 equal parts of the range are hit equally often, and so are the 64 residues of the line's number and the 64 bits
 // of a word: nothing is lost at the top, at the bottom or in between. The error is taken from the spread of the hits
 // of single hashes, because the words of one hash may lie together.
-TYPED_TEST(huge_index, spreads_over_the_whole_range) {
-    const typename TypeParam::layout_type layout(huge<TypeParam>(std::uint64_t{1} << 40));
-    SCOPED_TRACE(describe<TypeParam>(layout.params()));
-    const std::uint64_t words = layout.word_count();
+TEST_P(huge_index, spreads_over_the_whole_range) {
+    const choice chosen = huge(std::uint64_t{1} << 40);
+    SCOPED_TRACE(k.describe(chosen));
+    const std::uint64_t words = words_in(chosen);
     constexpr std::size_t parts = 64;
     std::array<sample, parts> by_part;
     std::array<sample, parts> by_residue;
@@ -58,7 +57,7 @@ TYPED_TEST(huge_index, spreads_over_the_whole_range) {
         std::array<double, parts> part{};
         std::array<double, parts> residue{};
         std::array<double, parts> bit{};
-        layout.every_word(hash, [&](std::uint64_t word, std::uint64_t bits) {
+        for (const auto& [word, bits] : k.words_of(chosen, hash)) {
             EXPECT_LT(word, words);
             lowest = std::min(lowest, word);
             highest = std::max(highest, word);
@@ -66,8 +65,7 @@ TYPED_TEST(huge_index, spreads_over_the_whole_range) {
             part[static_cast<std::size_t>(detail::uint128{word} * parts / words)] += ones;
             residue[word / 16 % parts] += ones;
             for (std::size_t b = 0; b < 64; ++b) bit[b] += static_cast<double>((bits >> b) & 1);
-            return true;
-        });
+        }
         for (std::size_t i = 0; i < parts; ++i) {
             by_part[i].add(part[i]);
             by_residue[i].add(residue[i]);
@@ -87,20 +85,16 @@ TYPED_TEST(huge_index, spreads_over_the_whole_range) {
 
 // Hashes that agree in their upper half still reach different words: a multiply in 32 bits, or in floating point, would
 // leave holes. Parquet's layout does use only 32 bits for the block, and is limited to 2^22 blocks for that.
-TYPED_TEST(huge_index, uses_the_lower_half_of_the_hash_too) {
-    using layout_type = typename TypeParam::layout_type;
-    const layout_type layout(huge<TypeParam>(std::uint64_t{1} << 46));
-    const std::uint64_t unit = layout_type::one_block ? layout.word_count() / layout.block_count() : 1;
+TEST_P(huge_index, uses_the_lower_half_of_the_hash_too) {
+    const choice chosen = huge(std::uint64_t{1} << 46);
+    const math::geometry shape = k.shape_of(chosen);
+    const std::uint64_t unit = k.is.one_block ? words_in(chosen) / shape.blocks : 1;
     // The first word of a flat layout may be in one slice of k only.
-    const std::uint64_t range =
-        layout.word_count() / unit / (layout_type::one_block ? 1 : layout.shape().k());
+    const std::uint64_t range = words_in(chosen) / unit / (k.is.one_block ? 1 : shape.k());
     std::set<std::uint64_t> reached;
     for (const std::uint64_t hash : random_hashes(2'000, 2)) {
-        layout.every_word((std::uint64_t{0x9e3779b9} << 32) | (hash >> 32),
-                          [&](std::uint64_t word, std::uint64_t) {
-                              reached.insert(word / unit);
-                              return false;
-                          });
+        const std::uint64_t equal_above = (std::uint64_t{0x9e3779b9} << 32) | (hash >> 32);
+        reached.insert(k.words_of(chosen, equal_above).front().word / unit);
     }
     const std::uint64_t possible = std::max<std::uint64_t>(1, range >> 32);
     EXPECT_GE(reached.size(), std::min<std::uint64_t>(possible, 1'000)) << range;

@@ -1,12 +1,16 @@
 // keyed<F>: real keys of every form, the same answers as F with the hashes, and refusal of the wrong hasher.
+#include <bouncer/blocked_bloom.h>
 #include <bouncer/keyed.h>
+#include <bouncer/split_block_bloom.h>
 
+#include "support/decorated.h"
 #include "support/failures.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 
 #include <array>
+#include <concepts>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace bouncer::test {
@@ -24,16 +28,23 @@ secret_key key_of(const char* digits) {
 const secret_key first_key = key_of("000102030405060708090a0b0c0d0e0f");
 const secret_key second_key = key_of("000102030405060708090a0b0c0d0e10");
 
-template <class F>
-class keys : public ::testing::Test {};
-TYPED_TEST_SUITE(keys, plain_kinds_that<is_incremental>, kind_names);
+// body(hasher) with the hasher that keyed has for this kind, unless told.
+template <class Body>
+void with_default_hasher(const kind& k, Body body) {
+    switch (k.default_hasher().algorithm) {
+    case xxh3::algorithm: return body(xxh3{});
+    case xxh64::algorithm: return body(xxh64{});
+    case fnv1::algorithm: return body(fnv1{});
+    }
+    FAIL() << "a default hasher that this test does not know: " << to_string(k.default_hasher());
+}
 
-TYPED_TEST(keys, go_to_the_filter_as_their_hashes) {
-    using keyed_filter = keyed<TypeParam>;
-    auto k = keyed_filter::create({.keys = 2'000, .false_positive_rate = 0.01}).value();
-    auto f = TypeParam::create(k.filter().params(), {.hash = k.hash()}).value();
-    EXPECT_EQ(k.hash(), spec_of(typename TypeParam::default_hasher{}));
-    const typename TypeParam::default_hasher hasher;
+template <class Hasher>
+void expect_hashes_of_keys(const kind& kept, const Hasher& hasher) {
+    auto k = keyed<subject_filter, Hasher>::create({.keys = 2'000, .false_positive_rate = 0.01}).value();
+    auto f = subject_filter::create(k.filter().params(), {.hash = k.hash()}).value();
+    EXPECT_EQ(k.hash(), spec_of(hasher));
+    EXPECT_EQ(k.hash(), kept.default_hasher());
     for (const std::string& name : names(0, 1'500)) {
         EXPECT_EQ(k.hash_of(name), hash_key(hasher, name));
         EXPECT_EQ(k.add(name), f.add(hash_key(hasher, name)));
@@ -48,15 +59,16 @@ TYPED_TEST(keys, go_to_the_filter_as_their_hashes) {
         EXPECT_EQ(k.may_contain(name), f.may_contain(hash_key(hasher, name)));
         absent += !k.may_contain(name);
     }
-    if (TypeParam::no_false_negatives) { // a window is full of so many in one step
+    if (kept.is.exact) { // a window is full of so many in one step
         EXPECT_GT(absent, 1'900u);
     }
     k.clear();
     EXPECT_EQ(k.filter().fill_ratio(), 0);
 }
 
-TYPED_TEST(keys, in_batches_are_the_keys_one_by_one) {
-    using keyed_filter = keyed<TypeParam>;
+template <class Hasher>
+void expect_batches_one_by_one() {
+    using keyed_filter = keyed<subject_filter, Hasher>;
     for (const std::size_t count : {0u, 1u, 17u, 511u, 512u, 513u, 1'500u}) {
         const auto some = names(0, count);
         auto batch = keyed_filter::create({.keys = 500, .false_positive_rate = 0.1}).value();
@@ -88,14 +100,20 @@ TYPED_TEST(keys, in_batches_are_the_keys_one_by_one) {
     }
 }
 
-template <class F>
-struct is_bulk_buildable : std::bool_constant<incremental<F> && bouncer::detail::bulk_buildable<F>> {};
-template <class F>
-class keys_of_threads : public ::testing::Test {};
-TYPED_TEST_SUITE(keys_of_threads, plain_kinds_that<is_bulk_buildable>, kind_names);
+class keys : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, keys, plain_subjects_that(&facts::incremental), subject_names);
 
-TYPED_TEST(keys_of_threads, are_the_keys_one_by_one) {
-    using keyed_filter = keyed<TypeParam>;
+TEST_P(keys, go_to_the_filter_as_their_hashes) {
+    with_default_hasher(k, [&](const auto& hasher) { expect_hashes_of_keys(k, hasher); });
+}
+
+TEST_P(keys, in_batches_are_the_keys_one_by_one) {
+    with_default_hasher(k, []<class Hasher>(const Hasher&) { expect_batches_one_by_one<Hasher>(); });
+}
+
+template <class Hasher>
+void expect_threads_one_by_one() {
+    using keyed_filter = keyed<subject_filter, Hasher>;
     for (const std::size_t count : {0u, 5u, 1'500u}) {
         const auto some = names(0, count);
         auto expected = keyed_filter::create({.keys = 1'500, .false_positive_rate = 0.01}).value();
@@ -108,8 +126,18 @@ TYPED_TEST(keys_of_threads, are_the_keys_one_by_one) {
     }
 }
 
+class keys_of_threads : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, keys_of_threads,
+                         plain_subjects_that([](const facts& is) { return is.incremental && is.bulk; }),
+                         subject_names);
+
+TEST_P(keys_of_threads, are_the_keys_one_by_one) {
+    with_default_hasher(k, []<class Hasher>(const Hasher&) { expect_threads_one_by_one<Hasher>(); });
+}
+
 TEST(key_forms, of_equal_bytes_are_equal_keys) {
-    auto k = keyed<plain_blocked_bloom>::create({.keys = 1'000, .false_positive_rate = 1e-4}).value();
+    subject_filter::made_of = &kind_named("blocked_bloom", words_access::plain);
+    auto k = keyed<subject_filter>::create({.keys = 1'000, .false_positive_rate = 1e-4}).value();
     k.add("alice");
     EXPECT_TRUE(k.may_contain(std::string("alice")));
     EXPECT_TRUE(k.may_contain(std::string_view("alice")));
@@ -131,78 +159,107 @@ TEST(key_forms, of_equal_bytes_are_equal_keys) {
     EXPECT_FALSE(k.may_contain(4));
 }
 
-template <class F>
-class merged_keys : public ::testing::Test {};
-TYPED_TEST_SUITE(merged_keys, plain_kinds_that<is_exact_and_mergeable>, kind_names);
-
-TYPED_TEST(merged_keys, are_those_of_both_where_the_hash_agrees) {
-    using keyed_filter = keyed<TypeParam>;
-    using keyed_other = keyed<other_form<TypeParam>>;
+template <class Hasher>
+void expect_merged_keys(const kind& k, const Hasher& hasher) {
+    using keyed_filter = keyed<subject_filter, Hasher>;
     const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
     auto a = keyed_filter::create(wanted).value();
-    auto b = keyed_other::create(wanted).value();
+    auto in_other_access = k.other().create(wanted, {.hash = spec_of(hasher)}).value();
+    auto b = keyed_filter::wrap(subject_filter(std::move(in_other_access))).value();
     auto both = keyed_filter::create(wanted).value();
     a.add_batch(names(0, 500));
     // A kind that counts has a key of both twice.
-    const std::size_t first = idempotent_adds<TypeParam> ? 400 : 500;
+    const std::size_t first = k.is.idempotent ? 400 : 500;
     b.add_batch(names(first, 900));
     both.add_batch(names(0, 900));
     EXPECT_TRUE(fails_with(a.merge_if_within(b, 1e-9), error_code::full));
     EXPECT_FALSE(a == both);
     ASSERT_TRUE(a.merge(b).has_value());
     for (const std::string& name : names(0, 900)) EXPECT_TRUE(a.may_contain(name));
-    if constexpr (commuting_adds<TypeParam>) {
+    if (k.is.commuting) {
         EXPECT_TRUE(a == both);
     }
-    if constexpr (requires { b.filter().view(); }) {
-        const auto shared = keyed<view_form<TypeParam>>::wrap(b.filter().view()).value();
+    if (k.is.viewable) {
+        const auto shared = keyed_filter::wrap(b.filter().view()).value();
         EXPECT_TRUE(shared.may_contain("name 650"));
         EXPECT_TRUE(a.merge_if_within(shared, 0.5).has_value());
     }
 }
 
+class merged_keys : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, merged_keys, plain_subjects_that([](const facts& is) {
+                             return is.incremental && is.exact && is.mergeable;
+                         }),
+                         subject_names);
+
+TEST_P(merged_keys, are_those_of_both_where_the_hash_agrees) {
+    with_default_hasher(k, [&](const auto& hasher) { expect_merged_keys(k, hasher); });
+}
+
+// By their types: plain, atomic and a view are three, and each has the hasher of its kind.
+template <class Mine, class Theirs>
+concept merge_and_compare = requires(Mine& mine, const Theirs& theirs) {
+    { mine.merge(theirs) } -> std::same_as<result<double>>;
+    { mine.merge_if_within(theirs, 0.5) } -> std::same_as<result<double>>;
+    { mine == theirs } -> std::same_as<bool>;
+};
+static_assert(merge_and_compare<keyed<plain_blocked_bloom>, keyed<atomic_blocked_bloom>>);
+static_assert(merge_and_compare<keyed<plain_blocked_bloom>, keyed<blocked_bloom_view>>);
+static_assert(merge_and_compare<keyed<atomic_blocked_bloom>, keyed<plain_blocked_bloom>>);
+static_assert(!merge_and_compare<keyed<blocked_bloom_view>, keyed<plain_blocked_bloom>>);
+static_assert(!merge_and_compare<keyed<plain_blocked_bloom>, keyed<plain_split_block_bloom>>);
+static_assert(std::is_same_v<keyed<plain_blocked_bloom>::hasher_type, xxh3>);
+static_assert(std::is_same_v<keyed<plain_split_block_bloom>::hasher_type, xxh64>);
+
 // ---- the hasher: built-in, seeded, secret. Two kinds will do: one that takes any hash, and one that fixes it -------
 
-template <class F>
-class hashers : public ::testing::Test {};
-using two_kinds = ::testing::Types<plain_blocked_bloom, plain_split_block_bloom>;
-TYPED_TEST_SUITE(hashers, two_kinds, kind_names);
+class hashers : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, hashers, plain_subjects_that([](const facts& is) {
+                             return is.name == "blocked_bloom" || is.name == "split_block_bloom";
+                         }),
+                         subject_names);
 
-TYPED_TEST(hashers, that_are_not_the_filters_own_are_refused) {
-    using default_hasher = typename TypeParam::default_hasher;
+template <class Hasher>
+void expect_own_hasher_only(const kind& k) {
+    using keyed_filter = keyed<subject_filter, Hasher>;
     const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
-    const auto f = keyed<TypeParam>::create(wanted).value();
-    const auto copy = [&] { return f.filter().clone().value(); };
-    EXPECT_TRUE(keyed<TypeParam>::wrap(copy()).has_value());
-    EXPECT_TRUE(fails_with(keyed<TypeParam>::wrap(copy(), default_hasher{5}), error_code::mismatch,
-                           to_string(spec_of(default_hasher{})), to_string(spec_of(default_hasher{5}))));
-    EXPECT_TRUE(fails_with(keyed<TypeParam, murmur3>::wrap(copy()), error_code::mismatch, "murmur3"));
-    EXPECT_TRUE(fails_with(keyed<TypeParam, siphash13>::wrap(copy(), siphash13(first_key)),
+    const auto f = keyed_filter::create(wanted).value();
+    const auto copy = [&] { return f.filter().clone(); };
+    EXPECT_TRUE(keyed_filter::wrap(copy()).has_value());
+    EXPECT_TRUE(fails_with(keyed_filter::wrap(copy(), Hasher{5}), error_code::mismatch,
+                           to_string(spec_of(Hasher{})), to_string(spec_of(Hasher{5}))));
+    EXPECT_TRUE(fails_with(keyed<subject_filter, murmur3>::wrap(copy()), error_code::mismatch, "murmur3"));
+    EXPECT_TRUE(fails_with(keyed<subject_filter, siphash13>::wrap(copy(), siphash13(first_key)),
                            error_code::mismatch, "siphash13"));
     // Filters of bare hashes are not filters of keys.
-    if (TypeParam::layout_type::default_hash() == hash_spec{}) {
-        EXPECT_TRUE(fails_with(keyed<TypeParam>::wrap(TypeParam::create(wanted).value()),
+    if (k.is.any_hash) {
+        EXPECT_TRUE(fails_with(keyed_filter::wrap(subject_filter::create(wanted).value()),
                                error_code::mismatch, "prehashed"));
     }
 }
 
-TYPED_TEST(hashers, under_another_secret_are_refused) {
-    using secret = keyed<TypeParam, siphash13>;
+TEST_P(hashers, that_are_not_the_filters_own_are_refused) {
+    if (k.is.any_hash)
+        expect_own_hasher_only<xxh3>(k);
+    else
+        expect_own_hasher_only<xxh64>(k);
+}
+
+TEST_P(hashers, under_another_secret_are_refused) {
+    using secret = keyed<subject_filter, siphash13>;
     const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
     auto made = secret::create(wanted, siphash13(first_key));
-    if (!TypeParam::layout_type::check_hash(siphash13(first_key).spec())) {
+    if (!k.check_stored_hash(siphash13(first_key).spec())) {
         EXPECT_TRUE(fails_with(made, error_code::mismatch, "siphash13"));
         return;
     }
     auto f = std::move(made).value();
     f.add_batch(names(0, 500));
-    const auto before = f.filter().clone().value();
-    EXPECT_TRUE(secret::wrap(f.filter().clone().value(), siphash13(first_key)).has_value());
-    EXPECT_TRUE(
-        fails_with(secret::wrap(f.filter().clone().value(), siphash13(second_key)), error_code::wrong_key));
-    EXPECT_TRUE(
-        fails_with(keyed<TypeParam, siphash24>::wrap(f.filter().clone().value(), siphash24(first_key)),
-                   error_code::mismatch, "siphash24", "siphash13"));
+    const auto before = f.filter().clone();
+    EXPECT_TRUE(secret::wrap(f.filter().clone(), siphash13(first_key)).has_value());
+    EXPECT_TRUE(fails_with(secret::wrap(f.filter().clone(), siphash13(second_key)), error_code::wrong_key));
+    EXPECT_TRUE(fails_with(keyed<subject_filter, siphash24>::wrap(f.filter().clone(), siphash24(first_key)),
+                           error_code::mismatch, "siphash24", "siphash13"));
 
     auto other = secret::create(wanted, siphash13(second_key)).value();
     other.add_batch(names(500, 900));
@@ -212,17 +269,25 @@ TYPED_TEST(hashers, under_another_secret_are_refused) {
     EXPECT_TRUE(f.filter() == before) << "a refused merge changed the filter";
 }
 
-TYPED_TEST(hashers, of_different_seeds_do_not_merge) {
-    using default_hasher = typename TypeParam::default_hasher;
+template <class Hasher>
+void expect_no_merge_of_seeds(const kind& k) {
     const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
-    auto f = keyed<TypeParam>::create(wanted).value();
-    const auto other = keyed<TypeParam>::create(wanted, default_hasher{7});
+    auto f = keyed<subject_filter, Hasher>::create(wanted).value();
+    const auto other = keyed<subject_filter, Hasher>::create(wanted, Hasher{7});
+    ASSERT_EQ(other.has_value(), k.is.any_hash);
     if (!other) { // a kind that fixes its hash
         EXPECT_EQ(other.error().code, error_code::mismatch);
         return;
     }
     EXPECT_TRUE(fails_with(f.merge(*other), error_code::mismatch, "seed 7", "seed 0"));
     EXPECT_FALSE(f == *other);
+}
+
+TEST_P(hashers, of_different_seeds_do_not_merge) {
+    if (k.is.any_hash)
+        expect_no_merge_of_seeds<xxh3>(k);
+    else
+        expect_no_merge_of_seeds<xxh64>(k);
 }
 
 } // namespace

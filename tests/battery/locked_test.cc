@@ -1,23 +1,34 @@
 // locked<F>: one thread sees F behind a lock. (Many threads: tests/concurrency.)
-#include <bouncer/keyed.h>
+#include <bouncer/all_filters.h>
 #include <bouncer/locked.h>
 
+#include "support/decorated.h"
 #include "support/failures.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 
+#include <algorithm>
 #include <mutex>
 #include <shared_mutex>
 
 namespace bouncer::test {
 namespace {
 
-template <class F, class Mutex>
+// Of every kind by its own type, too.
+template <class... F>
+constexpr bool may_be_locked(type_list<F...>) {
+    return ((!incremental<F> || incremental<locked<F>>)&&...);
+}
+static_assert(may_be_locked(all_filters<plain_words>{}));
+static_assert(locked<plain_blocked_bloom>::concurrency == concurrency_level::locked);
+static_assert(locked<atomic_blocked_bloom>::concurrency == concurrency_level::locked);
+static_assert(locked<plain_blocked_bloom, no_lock>::concurrency == concurrency_level::exclusive);
+static_assert(locked<atomic_blocked_bloom, no_lock>::concurrency == concurrency_level::wait_free);
+
+template <class Mutex>
 void expect_same_as_filter() {
+    using F = subject_filter;
     using locked_filter = locked<F, Mutex>;
     static_assert(incremental<locked_filter>);
-    static_assert(locked_filter::concurrency ==
-                  (std::is_same_v<Mutex, no_lock> ? F::concurrency : concurrency_level::locked));
     const goal wanted{.keys = 2'000, .false_positive_rate = 0.1};
     auto l = locked_filter::create(wanted).value();
     auto f = F::create(wanted).value();
@@ -47,56 +58,78 @@ void expect_same_as_filter() {
     EXPECT_TRUE(moved.add(7));
 }
 
-template <class F>
-class behind_a_lock : public ::testing::Test {};
-TYPED_TEST_SUITE(behind_a_lock, plain_kinds_that<is_incremental>, kind_names);
+class behind_a_lock : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, behind_a_lock, plain_subjects_that(&facts::incremental), subject_names);
 
-TYPED_TEST(behind_a_lock, the_answers_are_the_same) {
-    expect_same_as_filter<TypeParam, std::mutex>();
+TEST_P(behind_a_lock, the_answers_are_the_same) {
+    expect_same_as_filter<std::mutex>();
 }
 
 TEST(behind_another_lock, the_answers_are_the_same) {
-    expect_same_as_filter<atomic_blocked_bloom, std::shared_mutex>();
-    expect_same_as_filter<plain_blocked_bloom, no_lock>();
+    subject_filter::made_of = &kind_named("blocked_bloom", words_access::atomic);
+    expect_same_as_filter<std::shared_mutex>();
+    subject_filter::made_of = &kind_named("blocked_bloom", words_access::plain);
+    expect_same_as_filter<no_lock>();
 }
 
-template <class F>
-class merged_behind_a_lock : public ::testing::Test {};
-TYPED_TEST_SUITE(merged_behind_a_lock, plain_kinds_that<is_exact_and_mergeable>, kind_names);
+class merged_behind_a_lock : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, merged_behind_a_lock, plain_subjects_that([](const facts& is) {
+                             return is.incremental && is.exact && is.mergeable;
+                         }),
+                         subject_names);
 
-TYPED_TEST(merged_behind_a_lock, crosswise_and_with_itself) {
-    using locked_filter = locked<TypeParam, std::shared_mutex>;
+TEST_P(merged_behind_a_lock, crosswise_and_with_itself) {
+    using locked_filter = locked<subject_filter, std::shared_mutex>;
     const goal wanted{.keys = 2'000, .false_positive_rate = 0.01};
     auto a = locked_filter::create(wanted).value();
     auto b = locked_filter::create(wanted).value();
-    auto both = TypeParam::create(wanted).value();
+    auto both = subject_filter::create(wanted).value();
     a.add_batch(random_hashes(1'000, 1));
     b.add_batch(random_hashes(1'000, 2));
     both.add_batch(random_hashes(1'000, 1));
     both.add_batch(random_hashes(1'000, 2));
     const auto rate = a.merge(b);
     ASSERT_TRUE(rate.has_value());
-    EXPECT_EQ(*rate, a.reading([](const TypeParam& inner) { return inner.expected_fpr(); }));
-    if constexpr (commuting_adds<TypeParam>) {
-        EXPECT_TRUE(a.reading([&](const TypeParam& inner) { return inner == both; }));
+    EXPECT_EQ(*rate, a.reading([](const subject_filter& inner) { return inner.expected_fpr(); }));
+    if (k.is.commuting) {
+        EXPECT_TRUE(a.reading([&](const subject_filter& inner) { return inner == both; }));
     }
     ASSERT_TRUE(b.merge(a).has_value());
     ASSERT_TRUE(a.merge(a).has_value()); // one lock, taken once
-    if constexpr (idempotent_adds<TypeParam> && commuting_adds<TypeParam>) {
+    if (k.is.idempotent && k.is.commuting) {
         for (const auto* each : {&a, &b})
-            EXPECT_TRUE(each->reading([&](const TypeParam& inner) { return inner == both; }));
+            EXPECT_TRUE(each->reading([&](const subject_filter& inner) { return inner == both; }));
     }
-    const auto before = a.reading([](const TypeParam& inner) { return inner.clone().value(); });
+    const auto before = a.reading([](const subject_filter& inner) { return inner.clone(); });
     auto other = locked_filter::create({.keys = 3'000, .false_positive_rate = 0.01}).value();
     EXPECT_TRUE(fails_with(a.merge(other), error_code::mismatch));
-    EXPECT_TRUE(a.reading([&](const TypeParam& inner) { return inner == before; }));
+    EXPECT_TRUE(a.reading([&](const subject_filter& inner) { return inner == before; }));
 }
 
-TYPED_TEST(behind_a_lock, bad_input_is_refused_as_the_filter_does) {
-    EXPECT_TRUE(fails_with(locked<TypeParam>::create({.keys = 0, .false_positive_rate = 0.1}),
+TEST_P(behind_a_lock, bad_input_is_refused_as_the_filter_does) {
+    EXPECT_TRUE(fails_with(locked<subject_filter>::create({.keys = 0, .false_positive_rate = 0.1}),
                            error_code::invalid_argument, "keys"));
-    EXPECT_TRUE(fails_with(locked<TypeParam>::create(typename TypeParam::parameters{}),
-                           error_code::invalid_argument));
+    EXPECT_TRUE(fails_with(locked<subject_filter>::create(k.no_parameters()), error_code::invalid_argument));
+}
+
+class locked_edges : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, locked_edges, plain_subjects_that([](const facts& is) {
+                             return is.incremental && is.exact && is.mergeable && is.fixed_size;
+                         }),
+                         subject_names);
+
+TEST_P(locked_edges, merge_if_within_refuses_and_changes_nothing) {
+    using locked_filter = locked<subject_filter>;
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    auto a = locked_filter::create(wanted).value();
+    auto b = locked_filter::create(wanted).value();
+    auto before = locked_filter::create(wanted).value();
+    for (auto* f : {&a, &before}) f->add_batch(random_hashes(1'000, 1));
+    b.add_batch(random_hashes(1'000, 2));
+    EXPECT_TRUE(fails_with(a.merge_if_within(b, 0.01), error_code::full));
+    EXPECT_TRUE(a == before);
+    EXPECT_TRUE(a.merge_if_within(b, 0.5).has_value());
+    EXPECT_FALSE(a == before);
 }
 
 } // namespace

@@ -1,22 +1,23 @@
 // Goals become parameters: small enough, no smaller than the promise allows, and within the size that was given.
 #include "support/failures.h"
-#include "support/kinds.h"
+#include "support/subject.h"
+
+#include <bouncer/blocked_bloom.h>
+#include <bouncer/dcso_bloom.h>
+
+#include <algorithm>
 
 namespace bouncer::test {
 namespace {
 
-template <class F>
-double bits_per_key(std::uint64_t keys, double rate, prefer favoured) {
-    const auto chosen = F::solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured}).value();
-    return static_cast<double>(F::size_bytes_of(chosen) * 8) / static_cast<double>(keys);
+double bits_per_key(const kind& k, std::uint64_t keys, double rate, prefer favoured) {
+    const auto chosen = k.solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured}).value();
+    return static_cast<double>(k.size_bytes_of(chosen) * 8) / static_cast<double>(keys);
 }
 
-template <class F>
-double rate_of(const typename F::parameters& chosen, std::uint64_t keys) {
-    if constexpr (is_bit_filter<F>::value)
-        return math::fpr(typename F::layout_type(chosen).shape(), static_cast<double>(keys));
-    else
-        return F::create(chosen, {.memory = {.prefault = false}}).value().fpr_at(keys);
+double rate_of(const kind& k, const choice& chosen, std::uint64_t keys) {
+    if (k.is.bits) return math::fpr(k.shape_of(chosen), static_cast<double>(keys));
+    return k.create(chosen, {.memory = {.prefault = false}}).value().fpr_at(keys);
 }
 
 // What a preference may cost, as a factor: of the bits where the goal names a rate, of the rate where it does not.
@@ -27,132 +28,125 @@ double rate_given_up(prefer favoured) {
     return favoured == prefer::space ? 1 : favoured == prefer::reads ? 1.15 : 1.8;
 }
 
-template <class F>
-class parameters : public ::testing::Test {};
-TYPED_TEST_SUITE(parameters, plain_kinds_that<is_incremental>, kind_names);
+class parameters : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, parameters, plain_subjects_that(&facts::incremental), subject_names);
 
-template <class F>
-class kept_parameters : public ::testing::Test {};
-TYPED_TEST_SUITE(kept_parameters, plain_kinds_that<keeps_its_goal>, kind_names);
+class kept_parameters : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, kept_parameters, plain_subjects_that(&facts::keeps_goal), subject_names);
 
-TYPED_TEST(kept_parameters, keep_the_rate) {
+TEST_P(kept_parameters, keep_the_rate) {
     for (const std::uint64_t keys : {1u, 3u, 1'000u, 1'000'000u})
         for (const double rate : {0.5, 0.1, 0.01, 1e-4, 1e-6})
             for (const auto favoured : {prefer::reads, prefer::adds, prefer::space}) {
-                const auto solved =
-                    TypeParam::solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured});
+                const auto solved = k.solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured});
                 ASSERT_TRUE(solved.has_value()) << solved.error().message;
-                SCOPED_TRACE(describe<TypeParam>(*solved) + ", keys " + std::to_string(keys) + ", rate " +
+                SCOPED_TRACE(k.describe(*solved) + ", keys " + std::to_string(keys) + ", rate " +
                              std::to_string(rate));
-                ASSERT_TRUE(TypeParam::check(*solved).has_value());
-                EXPECT_LE(rate_of<TypeParam>(*solved, keys), rate);
+                ASSERT_TRUE(k.check(*solved).has_value());
+                EXPECT_LE(rate_of(k, *solved, keys), rate);
             }
 }
 
-template <class F>
-class sized_parameters : public ::testing::Test {};
-TYPED_TEST_SUITE(sized_parameters, plain_kinds_that<has_fixed_size>, kind_names);
+class sized_parameters : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, sized_parameters, plain_subjects_that(&facts::fixed_size), subject_names);
 
-TYPED_TEST(sized_parameters, of_a_size_are_within_it) {
+TEST_P(sized_parameters, of_a_size_are_within_it) {
     for (const std::uint64_t keys : {50u, 50'000u})
         for (const double rate : {0.1, 0.001})
             for (const auto favoured : {prefer::reads, prefer::adds, prefer::space}) {
-                const auto by_rate =
-                    TypeParam::solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured});
-                const std::uint64_t bytes = TypeParam::size_bytes_of(by_rate.value());
-                const auto by_size =
-                    TypeParam::solve({.keys = keys, .size_bytes = bytes, .prefer = favoured});
+                const auto by_rate = k.solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured});
+                const std::uint64_t bytes = k.size_bytes_of(by_rate.value());
+                const auto by_size = k.solve({.keys = keys, .size_bytes = bytes, .prefer = favoured});
                 ASSERT_TRUE(by_size.has_value()) << by_size.error().message;
-                SCOPED_TRACE(describe<TypeParam>(*by_size) + ", bytes " + std::to_string(bytes));
-                EXPECT_LE(TypeParam::size_bytes_of(*by_size), bytes);
+                SCOPED_TRACE(k.describe(*by_size) + ", bytes " + std::to_string(bytes));
+                EXPECT_LE(k.size_bytes_of(*by_size), bytes);
             }
 }
 
-template <class F>
-class bit_parameters : public ::testing::Test {};
-TYPED_TEST_SUITE(bit_parameters, plain_kinds_that<is_bit_filter_that_keeps_its_goal>, kind_names);
+class bit_parameters : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, bit_parameters,
+                         plain_subjects_that([](const facts& is) { return is.bits && is.keeps_goal; }),
+                         subject_names);
 
-TYPED_TEST(bit_parameters, are_the_smallest_that_keep_the_rate) {
+TEST_P(bit_parameters, are_the_smallest_that_keep_the_rate) {
     for (const std::uint64_t keys : {1u, 3u, 1'000u, 1'000'000u}) {
         for (const double rate : {0.5, 0.1, 0.01, 1e-4, 1e-6}) {
             for (const auto favoured : {prefer::reads, prefer::adds, prefer::space}) {
-                auto chosen =
-                    TypeParam::solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured}).value();
-                SCOPED_TRACE(describe<TypeParam>(chosen) + ", keys " + std::to_string(keys) + ", rate " +
+                const auto chosen =
+                    k.solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured}).value();
+                SCOPED_TRACE(k.describe(chosen) + ", keys " + std::to_string(keys) + ", rate " +
                              std::to_string(rate));
                 // One unit less breaks it; 0.1 % less where the size was rounded up to make it foldable.
-                const std::uint64_t unit = TypeParam::layout_type::one_block ? 1 : 64;
-                const std::uint64_t units = size_parameter(chosen) / unit;
+                const std::uint64_t unit = k.is.one_block ? 1 : 64;
+                const std::uint64_t units = k.size_in(chosen) / unit;
                 if (units == 1) continue;
-                size_parameter(chosen) = (units - std::max<std::uint64_t>(1, units / 1024)) * unit;
-                EXPECT_GT(rate_of<TypeParam>(chosen, keys), rate) << "a smaller one would do";
+                const auto smaller =
+                    k.with_size(chosen, (units - std::max<std::uint64_t>(1, units / 1024)) * unit);
+                EXPECT_GT(rate_of(k, smaller, keys), rate) << "a smaller one would do";
             }
         }
     }
 }
 
-TYPED_TEST(bit_parameters, of_a_size_use_it_for_the_best_rate) {
+TEST_P(bit_parameters, of_a_size_use_it_for_the_best_rate) {
     for (const std::uint64_t keys : {50u, 50'000u}) {
         for (const double rate : {0.1, 0.001}) {
             for (const auto favoured : {prefer::reads, prefer::adds, prefer::space}) {
                 // The size a rate needs, given alone, must lead back to about that rate.
-                const auto by_rate =
-                    TypeParam::solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured});
-                const std::uint64_t bytes = TypeParam::size_bytes_of(by_rate.value());
-                const auto by_size =
-                    TypeParam::solve({.keys = keys, .size_bytes = bytes, .prefer = favoured});
+                const auto by_rate = k.solve({.keys = keys, .false_positive_rate = rate, .prefer = favoured});
+                const std::uint64_t bytes = k.size_bytes_of(by_rate.value());
+                const auto by_size = k.solve({.keys = keys, .size_bytes = bytes, .prefer = favoured});
                 ASSERT_TRUE(by_size.has_value()) << by_size.error().message;
-                SCOPED_TRACE(describe<TypeParam>(*by_size) + ", bytes " + std::to_string(bytes));
-                EXPECT_GE(TypeParam::size_bytes_of(*by_size),
+                SCOPED_TRACE(k.describe(*by_size) + ", bytes " + std::to_string(bytes));
+                EXPECT_GE(k.size_bytes_of(*by_size),
                           bytes - bytes / 1000 - std::min<std::uint64_t>(bytes, 512));
-                const double best = rate_of<TypeParam>(*by_rate, keys);
-                EXPECT_LE(rate_of<TypeParam>(*by_size, keys), best * rate_given_up(favoured) * 1.02);
+                const double best = rate_of(k, *by_rate, keys);
+                EXPECT_LE(rate_of(k, *by_size, keys), best * rate_given_up(favoured) * 1.02);
             }
         }
     }
 }
 
-TYPED_TEST(sized_parameters, of_a_rate_within_a_size) {
+TEST_P(sized_parameters, of_a_rate_within_a_size) {
     for (const std::uint64_t keys : {50u, 5'000u, 500'000u}) {
         SCOPED_TRACE(std::to_string(keys));
         goal wanted{.keys = keys, .false_positive_rate = 0.01, .prefer = prefer::space};
-        const auto free = TypeParam::solve(wanted).value();
-        const std::uint64_t bytes = TypeParam::size_bytes_of(free);
+        const auto free = k.solve(wanted).value();
+        const std::uint64_t bytes = k.size_bytes_of(free);
         wanted.size_bytes = bytes;
-        EXPECT_EQ(TypeParam::solve(wanted).value(), free);
+        EXPECT_EQ(k.solve(wanted).value(), free);
         wanted.size_bytes = 10 * bytes;
-        EXPECT_EQ(TypeParam::solve(wanted).value(), free);
+        EXPECT_EQ(k.solve(wanted).value(), free);
         wanted.size_bytes = bytes - bytes / 100 - 8;
-        EXPECT_TRUE(fails_with(TypeParam::solve(wanted), error_code::too_large,
-                               std::to_string(*wanted.size_bytes), std::to_string(keys), "0.01"));
+        EXPECT_TRUE(fails_with(k.solve(wanted), error_code::too_large, std::to_string(*wanted.size_bytes),
+                               std::to_string(keys), "0.01"));
     }
 }
 
-TYPED_TEST(parameters, explicit_ones_are_taken_as_they_are) {
-    for (const auto& chosen : variants<TypeParam>(1'000, 0.01)) {
-        const auto f = TypeParam::create(chosen).value();
+TEST_P(parameters, explicit_ones_are_taken_as_they_are) {
+    for (const auto& chosen : k.variants(1'000, 0.01)) {
+        const auto f = k.create(chosen).value();
         EXPECT_EQ(f.params(), chosen);
-        EXPECT_EQ(f.size_bytes(), TypeParam::size_bytes_of(chosen));
-        EXPECT_EQ(f.describe(), TypeParam::describe(chosen));
-        if constexpr (is_bit_filter<TypeParam>::value) {
-            EXPECT_EQ(f.size_bytes(), typename TypeParam::layout_type(chosen).word_count() * 8);
-            EXPECT_EQ((f.size_bits() + 63) / 64 * 8, f.size_bytes());
-            EXPECT_GE(f.words().size(), f.size_bytes() / 8);
+        EXPECT_EQ(f.size_bytes(), k.size_bytes_of(chosen));
+        EXPECT_EQ(f.describe(), chosen.text());
+        if (k.is.bits) {
+            EXPECT_EQ((k.shape_of(chosen).total_bits() + 63) / 64 * 8, f.size_bytes());
+            EXPECT_EQ(f.stored().segments.at(0).count, f.size_bytes() / 8);
         }
     }
     // And the same from a goal.
     const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
-    EXPECT_EQ(TypeParam::create(wanted).value().params(), TypeParam::solve(wanted).value());
+    EXPECT_EQ(k.create(wanted).value().params(), k.solve(wanted).value());
 }
 
-TYPED_TEST(parameters, of_prefer_space_are_never_larger) {
+TEST_P(parameters, of_prefer_space_are_never_larger) {
     for (const std::uint64_t keys : {100u, 1'000'000u})
         for (const double rate : {0.1, 0.001, 1e-4}) {
-            const double space = bits_per_key<TypeParam>(keys, rate, prefer::space);
+            const double space = bits_per_key(k, keys, rate, prefer::space);
             for (const auto favoured : {prefer::reads, prefer::adds}) {
-                const double got = bits_per_key<TypeParam>(keys, rate, favoured);
+                const double got = bits_per_key(k, keys, rate, favoured);
                 EXPECT_LE(space, got * 1.001);
-                if (!is_bit_filter<TypeParam>::value) continue; // what others give up, their own tests say
+                if (!k.is.bits) continue; // what others give up, their own tests say
                 EXPECT_GE(space * bits_given_up(favoured) * 1.01 + 1024.0 / static_cast<double>(keys), got);
             }
         }
@@ -193,10 +187,10 @@ constexpr known_size known_sizes[] = {
     {"dcso_bloom", prefer::reads, 1e-4, 19.17},
 };
 
-TYPED_TEST(parameters, have_the_known_sizes) {
+TEST_P(parameters, have_the_known_sizes) {
     for (const known_size& known : known_sizes) {
-        if (known.kind != TypeParam::kind_name) continue;
-        EXPECT_NEAR(bits_per_key<TypeParam>(1'000'000, known.rate, known.favoured), known.bits_per_key,
+        if (known.kind != k.is.name) continue;
+        EXPECT_NEAR(bits_per_key(k, 1'000'000, known.rate, known.favoured), known.bits_per_key,
                     0.005 * known.bits_per_key)
             << known.kind << " at " << known.rate;
     }
@@ -217,17 +211,18 @@ TEST(dcso_parameters, are_those_of_the_program) {
           known{1132, 1.0944174632469507e-11, {59464, 37}}, known{40, 0.16304808404422991, {150, 3}},
           known{1023, 0.081245096627725388, {5344, 4}}}) {
         const auto got =
-            plain_dcso_bloom::solve({.keys = each.keys, .false_positive_rate = each.rate}).value();
+            detail::dcso_layout::solve({.keys = each.keys, .false_positive_rate = each.rate}).value();
         EXPECT_EQ(got, each.made) << each.keys << " keys at " << each.rate << ": "
-                                  << plain_dcso_bloom::describe(got);
+                                  << detail::dcso_layout::describe(got);
     }
 }
 
 TEST(dcso_parameters, come_close_to_the_rate) {
     for (const std::uint64_t keys : {1'000u, 1'000'000u})
         for (const double rate : {0.1, 0.01, 0.001, 1e-4, 1e-6}) {
-            const auto chosen = plain_dcso_bloom::solve({.keys = keys, .false_positive_rate = rate}).value();
-            const double got = rate_of<plain_dcso_bloom>(chosen, keys);
+            const kind& k = kind_named("dcso_bloom", words_access::plain);
+            const auto chosen = k.solve({.keys = keys, .false_positive_rate = rate}).value();
+            const double got = rate_of(k, chosen, keys);
             EXPECT_GT(got, 0.98 * rate);
             EXPECT_LT(got, 1.04 * rate);
         }
@@ -235,16 +230,16 @@ TEST(dcso_parameters, come_close_to_the_rate) {
 
 TEST(dcso_parameters, of_a_size_are_odd_and_use_it) {
     for (const std::uint64_t bytes : {8u, 1'000u, 1'000'000u}) {
-        const auto chosen = plain_dcso_bloom::solve({.keys = 1 + bytes / 2, .size_bytes = bytes}).value();
+        const auto chosen = detail::dcso_layout::solve({.keys = 1 + bytes / 2, .size_bytes = bytes}).value();
         EXPECT_EQ(chosen.bits, bytes * 8 - 1);
-        EXPECT_EQ(plain_dcso_bloom::size_bytes_of(chosen), bytes);
+        EXPECT_EQ(detail::dcso_layout(chosen).word_count() * 8, bytes);
     }
 }
 
 TEST(blocked_parameters, keep_the_promised_bits_per_key) {
-    using blocked = plain_blocked_bloom;
-    EXPECT_LE(bits_per_key<blocked>(1'000'000, 0.01, prefer::reads), 10.15);
-    EXPECT_LE(bits_per_key<blocked>(1'000'000, 0.001, prefer::reads), 15.8);
+    const kind& k = kind_named("blocked_bloom", words_access::plain);
+    EXPECT_LE(bits_per_key(k, 1'000'000, 0.01, prefer::reads), 10.15);
+    EXPECT_LE(bits_per_key(k, 1'000'000, 0.001, prefer::reads), 15.8);
 }
 
 TEST(blocked_parameters, take_the_form_that_the_preference_asks_for) {
@@ -300,8 +295,11 @@ TEST(blocked_parameters, of_a_size_that_favour_adds_write_the_fewest_words) {
         const auto got = chosen(bits_per_key, prefer::adds);
         EXPECT_EQ(got.k, k) << bits_per_key;
         EXPECT_EQ(got.form, form) << bits_per_key;
-        const double best = rate_of<plain_blocked_bloom>(chosen(bits_per_key, prefer::space), keys);
-        EXPECT_LE(rate_of<plain_blocked_bloom>(got, keys), 1.8 * best) << bits_per_key;
+        const auto rate_with = [](const blocked_bloom_parameters& each) {
+            return math::fpr(detail::blocked_layout(each).shape(), keys);
+        };
+        const double best = rate_with(chosen(bits_per_key, prefer::space));
+        EXPECT_LE(rate_with(got), 1.8 * best) << bits_per_key;
     };
     expect(4, 2, block_form::sectors2);
     expect(8, 6, block_form::sectors2);

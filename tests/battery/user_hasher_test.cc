@@ -1,11 +1,14 @@
 // A user's own hasher. Even the identity of sequential integers keeps the rate, because hash_key mixes what is not
 // declared avalanching; a false declaration breaks it, which shows that the test could fail.
 #include <bouncer/keyed.h>
+#include <bouncer/split_block_bloom.h>
 
+#include "support/decorated.h"
 #include "support/failures.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+
+#include <vector>
 
 namespace bouncer::test {
 namespace {
@@ -31,25 +34,16 @@ struct point_hasher {
     }
 };
 
-template <class F>
-struct takes_user_hashers
-    : std::bool_constant<incremental<F> && std::is_same_v<typename F::default_hasher, xxh3>> {};
-template <class F>
-struct keeps_rate_of_user_hashers
-    : std::bool_constant<takes_user_hashers<F>::value && has_exact_rate<F>::value && F::no_false_negatives> {
-};
-
 struct rates {
-    double
-        measured; // the share of absent sequential integers that a filter of sequential integers takes for present
+    double measured; // the share of absent sequential integers that a filter of sequential integers has
     double promised; // by the parameters
     double known;    // from the filter's very bits
 };
 
-template <class F, class Hasher>
+template <class Hasher>
 rates rates_of(std::uint64_t queries) {
     constexpr std::uint64_t count = 50'000;
-    auto f = keyed<F, Hasher>::create({.keys = count, .false_positive_rate = 0.01}).value();
+    auto f = keyed<subject_filter, Hasher>::create({.keys = count, .false_positive_rate = 0.01}).value();
     for (std::uint64_t i = 0; i < count; ++i) f.add(i);
     std::uint64_t missing = 0;
     for (std::uint64_t i = 0; i < count; ++i) missing += !f.may_contain(i);
@@ -60,25 +54,28 @@ rates rates_of(std::uint64_t queries) {
             f.filter().expected_fpr()};
 }
 
-template <class F>
-class user_hasher : public ::testing::Test {};
-TYPED_TEST_SUITE(user_hasher, plain_kinds_that<takes_user_hashers>, kind_names);
+class user_hasher : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, user_hasher,
+                         plain_subjects_that([](const facts& is) { return is.incremental && is.any_hash; }),
+                         subject_names);
 
-template <class F>
-class rate_of_user_hasher : public ::testing::Test {};
-TYPED_TEST_SUITE(rate_of_user_hasher, plain_kinds_that<keeps_rate_of_user_hashers>, kind_names);
+class rate_of_user_hasher : public decorator_test {};
+INSTANTIATE_TEST_SUITE_P(all, rate_of_user_hasher, plain_subjects_that([](const facts& is) {
+                             return is.any_hash && is.exact_rate && is.exact;
+                         }),
+                         subject_names);
 
-TYPED_TEST(rate_of_user_hasher, identity_of_sequential_integers_keeps_the_rate) {
+TEST_P(rate_of_user_hasher, identity_of_sequential_integers_keeps_the_rate) {
     const std::uint64_t queries = scaled(2'000'000);
     const auto trials = static_cast<double>(queries);
-    const rates got = rates_of<TypeParam, identity>(queries);
+    const rates got = rates_of<identity>(queries);
     EXPECT_TRUE(within_sigma(got.measured * trials, trials, got.known));
     EXPECT_LE(got.promised, 0.01);
     EXPECT_NEAR(got.known, got.promised, 0.05 * got.promised); // the bits lie as those of random hashes do
 }
 
-TYPED_TEST(user_hasher, of_a_struct) {
-    using points = keyed<TypeParam, point_hasher>;
+TEST_P(user_hasher, of_a_struct) {
+    using points = keyed<subject_filter, point_hasher>;
     const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
     auto f = points::create(wanted, point_hasher{3}).value();
     EXPECT_EQ(f.hash(), (hash_spec{0x80000003u, 3}));
@@ -89,9 +86,9 @@ TYPED_TEST(user_hasher, of_a_struct) {
     EXPECT_EQ(f.add_batch(more), 2u);
     answers found(2);
     EXPECT_EQ(f.may_contain(more, found.span()), 2u);
-    EXPECT_TRUE(fails_with(points::wrap(f.filter().clone().value(), point_hasher{4}), error_code::mismatch,
-                           "0x80000003"));
-    if constexpr (mergeable<TypeParam>) {
+    EXPECT_TRUE(
+        fails_with(points::wrap(f.filter().clone(), point_hasher{4}), error_code::mismatch, "0x80000003"));
+    if (k.is.mergeable) {
         EXPECT_TRUE(fails_with(f.merge(points::create(wanted, point_hasher{4}).value()), error_code::mismatch,
                                "0x80000003"));
     }
@@ -99,8 +96,10 @@ TYPED_TEST(user_hasher, of_a_struct) {
 
 // Small integers have no high bits, so all keys fall into the first block.
 TEST(lying_hasher, breaks_the_rate) {
-    EXPECT_GT((rates_of<plain_blocked_bloom, lying_identity>(10'000).measured), 0.5);
-    EXPECT_GT((rates_of<plain_register_bloom, lying_identity>(10'000).measured), 0.5);
+    for (const char* const name : {"blocked_bloom", "register_bloom"}) {
+        subject_filter::made_of = &kind_named(name, words_access::plain);
+        EXPECT_GT(rates_of<lying_identity>(10'000).measured, 0.5) << name;
+    }
 }
 
 TEST(fixed_hash, refuses_every_user_hasher) {

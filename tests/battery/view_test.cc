@@ -1,7 +1,8 @@
 // The read-only view: the same answers, and by its type nothing that changes the filter.
 #include "support/failures.h"
-#include "support/kinds.h"
+#include "support/kinds.h" // the types of views
 #include "support/random_hashes.h"
+#include "support/subject.h"
 
 namespace bouncer::test {
 namespace {
@@ -52,20 +53,30 @@ concept can_change = can_add<V> || can_test_and_add<V> || can_test_and_add_batch
     can_create<V>;
 
 template <class F>
-class view : public ::testing::Test {
-    static_assert(filter<view_form<F>>);
-    static_assert(!can_change<view_form<F>>);
-    static_assert(can_add<F> && can_test_and_add<F> && can_test_and_add_batches<F> && can_add_batch<F> &&
-                  can_add_all<F> && can_clear<F> && can_merge<F> && can_merge_within<F> && can_create<F>);
-    static_assert(can_add_release<F> == is_concurrent<F>);
-    static_assert(!incremental<view_form<F>> && !mergeable<view_form<F>>);
-};
-TYPED_TEST_SUITE(view, kinds_that<is_bit_filter>, kind_names);
+constexpr bool view_has_nothing_that_changes() {
+    if constexpr (is_bit_filter<F>::value) {
+        static_assert(filter<view_form<F>>);
+        static_assert(!can_change<view_form<F>>);
+        static_assert(can_add<F> && can_test_and_add<F> && can_test_and_add_batches<F> && can_add_batch<F> &&
+                      can_add_all<F> && can_clear<F> && can_merge<F> && can_merge_within<F> && can_create<F>);
+        static_assert(can_add_release<F> == is_concurrent<F>);
+        static_assert(!incremental<view_form<F>> && !mergeable<view_form<F>>);
+    }
+    return true;
+}
+template <class... F>
+constexpr bool views_have_nothing_that_changes(type_list<F...>) {
+    return (view_has_nothing_that_changes<F>() && ...);
+}
+static_assert(views_have_nothing_that_changes(writable_kinds{}));
 
-TYPED_TEST(view, sees_later_adds) {
-    for (const auto& chosen : variants<TypeParam>(1'000, 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(chosen));
-        auto f = TypeParam::create(chosen).value();
+class view : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, view, subjects_that(&facts::bits), subject_names);
+
+TEST_P(view, sees_later_adds) {
+    for (const auto& chosen : k.variants(1'000, 0.01)) {
+        SCOPED_TRACE(k.describe(chosen));
+        auto f = k.create(chosen).value();
         const auto v = f.view();
         const auto hashes = random_hashes(1'000, 1);
         for (const std::uint64_t hash : hashes) {
@@ -81,15 +92,14 @@ TYPED_TEST(view, sees_later_adds) {
         EXPECT_EQ(v.fill_ratio(), f.fill_ratio());
         EXPECT_EQ(v.approximate_size(), f.approximate_size());
         EXPECT_EQ(v.expected_fpr(), f.expected_fpr());
-        EXPECT_FALSE(v.words().memory().writable());
     }
 }
 
-TYPED_TEST(view, answers_as_the_filter_does) {
+TEST_P(view, answers_as_the_filter_does) {
     for (const double rate : {0.1, 1e-4}) {
-        for (const auto& chosen : variants<TypeParam>(1'000, rate)) {
-            SCOPED_TRACE(describe<TypeParam>(chosen));
-            auto f = TypeParam::create(chosen).value();
+        for (const auto& chosen : k.variants(1'000, rate)) {
+            SCOPED_TRACE(k.describe(chosen));
+            auto f = k.create(chosen).value();
             f.add_batch(random_hashes(1'000, 1));
             const auto v = f.view();
             const auto asked = random_hashes(20'000, 2);
@@ -105,36 +115,37 @@ TYPED_TEST(view, answers_as_the_filter_does) {
     }
 }
 
-TYPED_TEST(view, can_be_cloned_and_folded_into_a_filter) {
-    auto f = TypeParam::create({.keys = 200'000, .false_positive_rate = 0.01}).value();
+TEST_P(view, can_be_cloned_and_folded_into_a_filter) {
+    auto f = k.create(goal{.keys = 200'000, .false_positive_rate = 0.01}).value();
     f.add_batch(random_hashes(1'000, 1));
-    EXPECT_TRUE(f.view().template clone<plain_words>().value() == f);
-    EXPECT_TRUE(f.view().template clone<atomic_words>().value() == f);
-    if constexpr (foldable<TypeParam>) {
+    EXPECT_TRUE(f.view().clone(words_access::plain) == f);
+    EXPECT_TRUE(f.view().clone(words_access::atomic) == f);
+    if (k.is.foldable) {
         EXPECT_TRUE(f.view().fold(2).value() == f.fold(2).value());
     }
 }
 
-TYPED_TEST(view, over_borrowed_words) {
-    auto f = TypeParam::create({.keys = 1'000, .false_positive_rate = 0.01}).value();
+TEST_P(view, over_borrowed_words) {
+    auto f = k.create(goal{.keys = 1'000, .false_positive_rate = 0.01}).value();
     f.add_batch(random_hashes(1'000, 1));
-    const auto borrowed = [&](std::uint64_t bytes) {
-        return const_words(region::borrow(static_cast<const void*>(f.words().line(0)), bytes));
-    };
-    const auto whole = view_form<TypeParam>::over(borrowed(f.size_bytes()), f.params(), f.hash());
+    const void* const data = f.stored().segments.at(0).words;
+    const auto borrowed = [&](std::uint64_t bytes) { return region::borrow(data, bytes); };
+    const auto whole = k.view_over(borrowed(f.size_bytes()), f.params(), f.hash());
     ASSERT_TRUE(whole.has_value());
     EXPECT_TRUE(*whole == f);
     const std::uint64_t words = f.size_bytes() / 8;
-    EXPECT_TRUE(fails_with(view_form<TypeParam>::over(borrowed(f.size_bytes() - 8), f.params(), f.hash()),
+    EXPECT_TRUE(fails_with(k.view_over(borrowed(f.size_bytes() - 8), f.params(), f.hash()),
                            error_code::corrupt, std::to_string(words), std::to_string(words - 1)));
-    EXPECT_TRUE(fails_with(view_form<TypeParam>::over(borrowed(f.size_bytes()), {}, f.hash()),
+    EXPECT_TRUE(fails_with(k.view_over(borrowed(f.size_bytes()), k.no_parameters(), f.hash()),
                            error_code::invalid_argument));
     // Words that may not be written make no filter that can add.
-    using words_type = typename TypeParam::words_type;
-    const void* const data = f.words().line(0);
-    EXPECT_TRUE(
-        fails_with(TypeParam::over(words_type(region::borrow(data, f.size_bytes())), f.params(), f.hash()),
-                   error_code::invalid_argument, "writable"));
+    EXPECT_TRUE(fails_with(k.over(borrowed(f.size_bytes()), f.params(), f.hash()),
+                           error_code::invalid_argument, "writable"));
+}
+
+TEST(view_of_words, may_not_be_written) {
+    const auto f = plain_blocked_bloom::create({.keys = 1'000, .false_positive_rate = 0.01}).value();
+    EXPECT_FALSE(f.view().words().memory().writable());
 }
 
 } // namespace

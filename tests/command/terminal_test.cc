@@ -1,4 +1,6 @@
 // The progress bar: on a terminal, and nowhere else.
+#include "support/places.h"
+
 #include <gtest/gtest.h>
 
 #include <pty.h>
@@ -75,7 +77,7 @@ class feeder {
 
 // For what must not be seen: a writer of as many, for a second.
 const std::string slow = "(for i in 1 2 3 4 5 6 7 8 9 10; do seq $((i*400)) $((i*400+399)); sleep 0.1; done)";
-const std::string bouncer = BOUNCER_COMMAND;
+const std::string bouncer = bouncer::test::command_program();
 
 TEST(command_terminal, shows_progress_and_removes_it) {
     const feeder feed(" keys  ");

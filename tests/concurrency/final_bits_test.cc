@@ -1,8 +1,8 @@
 // Whatever threads do at once, the bits are in the end those of the same adds one after the other.
 #include "concurrency/threads.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
 
 #include <gtest/gtest.h>
 
@@ -17,35 +17,27 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class final_bits : public ::testing::Test {};
-TYPED_TEST_SUITE(final_bits, atomic_kinds_that<is_bit_filter>, kind_names);
-
-template <class F>
-using plain = typename F::template with_words<plain_words>;
-
-using hash_span = std::span<const std::uint64_t>;
+class final_bits : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, final_bits, atomic_subjects_that(&facts::bits), subject_names);
 
 constexpr std::array adding_threads{2u, 4u, 16u};
 constexpr std::size_t chunk = 64;
 
-template <class F>
-plain<F> sequential(const typename F::parameters& parameters, hash_span hashes) {
-    auto out = plain<F>::create(parameters).value();
+subject sequential(const kind& k, const choice& parameters, hash_span hashes) {
+    auto out = k.in(words_access::plain).create(parameters).value();
     for (const std::uint64_t hash : hashes) out.add(hash);
     return out;
 }
 
 // Adds a chunk in one of the ways there are, chosen by its number; the dear ones rarely.
-template <class F>
-void add_somehow(F& f, hash_span hashes, std::size_t number) {
+void add_somehow(const kind& k, subject& f, hash_span hashes, std::size_t number) {
     std::array<bool, chunk> answers;
     if (number % 61 == 30) {
-        EXPECT_TRUE(f.merge(sequential<F>(f.params(), hashes)));
+        EXPECT_TRUE(f.merge(sequential(k, f.params(), hashes)));
         return;
     }
     if (number % 67 == 30) {
-        EXPECT_TRUE(f.merge(sequential<F>(f.params(), hashes).view()));
+        EXPECT_TRUE(f.merge(sequential(k, f.params(), hashes).view()));
         return;
     }
     if (number % 71 == 30) {
@@ -76,14 +68,14 @@ std::vector<std::uint64_t> share_of(unsigned thread, unsigned threads, hash_span
     return out;
 }
 
-TYPED_TEST(final_bits, are_those_of_a_sequential_run) {
+TEST_P(final_bits, are_those_of_a_sequential_run) {
     const auto all = random_hashes(scaled_for_threads(40'000), 1);
     const auto before = hash_span(all).first(500);
-    for (const auto& parameters : variants<TypeParam>(all.size(), 0.01)) {
-        const auto expected = sequential<TypeParam>(parameters, all);
+    for (const auto& parameters : k.variants(all.size(), 0.01)) {
+        const auto expected = sequential(k, parameters, all);
         for (const unsigned threads : adding_threads) {
-            SCOPED_TRACE(describe<TypeParam>(parameters) + ", " + std::to_string(threads) + " threads");
-            auto f = TypeParam::create(parameters).value();
+            SCOPED_TRACE(k.describe(parameters) + ", " + std::to_string(threads) + " threads");
+            auto f = k.create(parameters).value();
             f.add_batch(before);
             std::atomic<unsigned> adding{threads};
             std::atomic<std::uint64_t> missed{0};
@@ -91,7 +83,7 @@ TYPED_TEST(final_bits, are_those_of_a_sequential_run) {
                 if (t < threads) {
                     const auto mine = share_of(t, threads, all);
                     for (std::size_t i = 0; i < mine.size(); i += chunk)
-                        add_somehow(f, hash_span(mine).subspan(i, std::min(chunk, mine.size() - i)),
+                        add_somehow(k, f, hash_span(mine).subspan(i, std::min(chunk, mine.size() - i)),
                                     i / chunk);
                     adding.fetch_sub(1, std::memory_order_relaxed);
                     return;
@@ -109,13 +101,13 @@ TYPED_TEST(final_bits, are_those_of_a_sequential_run) {
 }
 
 // The same words changed by all threads at once: a filter of two or three lines, again and again.
-TYPED_TEST(final_bits, lose_nothing_where_all_threads_change_the_same_words) {
+TEST_P(final_bits, lose_nothing_where_all_threads_change_the_same_words) {
     const auto all = random_hashes(64, 1);
-    for (const auto& parameters : variants<TypeParam>(all.size(), 0.01)) {
-        const auto expected = sequential<TypeParam>(parameters, all);
+    for (const auto& parameters : k.variants(all.size(), 0.01)) {
+        const auto expected = sequential(k, parameters, all);
         for (const unsigned threads : adding_threads) {
-            SCOPED_TRACE(describe<TypeParam>(parameters) + ", " + std::to_string(threads) + " threads");
-            auto f = TypeParam::create(parameters).value();
+            SCOPED_TRACE(k.describe(parameters) + ", " + std::to_string(threads) + " threads");
+            auto f = k.create(parameters).value();
             spin_barrier together(threads);
             std::atomic<std::uint64_t> wrong{0};
             run_threads(threads, [&](unsigned t) {
@@ -134,13 +126,13 @@ TYPED_TEST(final_bits, lose_nothing_where_all_threads_change_the_same_words) {
 }
 
 // Even a plain filter may be built by several threads: each writes words of its own.
-TYPED_TEST(final_bits, of_a_plain_filter_built_in_parallel) {
+TEST_P(final_bits, of_a_plain_filter_built_in_parallel) {
     const auto all = random_hashes(scaled_for_threads(100'000), 1);
-    for (const auto& parameters : variants<TypeParam>(all.size(), 0.01)) {
-        const auto expected = sequential<TypeParam>(parameters, all);
+    for (const auto& parameters : k.variants(all.size(), 0.01)) {
+        const auto expected = sequential(k, parameters, all);
         for (const unsigned threads : {1u, 2u, 3u, 4u, 16u}) {
-            SCOPED_TRACE(describe<TypeParam>(parameters) + ", " + std::to_string(threads) + " threads");
-            auto f = plain<TypeParam>::create(parameters).value();
+            SCOPED_TRACE(k.describe(parameters) + ", " + std::to_string(threads) + " threads");
+            auto f = k.in(words_access::plain).create(parameters).value();
             f.add_all(all, threads);
             EXPECT_TRUE(f == expected);
         }

@@ -2,9 +2,12 @@
 //   register_bloom  at most one thread, and exactly one unless other keys' bits already covered the key.
 //   other kinds     at least one thread, with the same exception.
 #include "concurrency/threads.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
+
+#include <bouncer/math.h>
+#include <bouncer/register_bloom.h>
 
 #include <gtest/gtest.h>
 
@@ -82,7 +85,8 @@ TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_at_full_speed) 
 
 TEST(register_winner, at_design_load_no_key_has_two) {
     const auto keys = random_hashes(scaled_for_threads(400'000), 1);
-    const auto parameters = variants<atomic_register_bloom>(keys.size(), 0.01).front();
+    const auto parameters =
+        atomic_register_bloom::solve({.keys = keys.size(), .false_positive_rate = 0.01}).value();
     for (const unsigned threads : racing_threads) {
         for (const bool shuffled : {false, true}) {
             SCOPED_TRACE(std::to_string(threads) + " threads");
@@ -105,7 +109,8 @@ TEST(register_winner, at_design_load_no_key_has_two) {
 // The same key by key: exactly the keys that are new to a sequential filter have a winner, and one only.
 TEST(register_winner, at_design_load_a_key_has_one_unless_it_is_covered) {
     const auto keys = random_hashes(scaled_for_threads(10'000), 1);
-    const auto parameters = variants<atomic_register_bloom>(keys.size(), 0.01).front();
+    const auto parameters =
+        atomic_register_bloom::solve({.keys = keys.size(), .false_positive_rate = 0.01}).value();
     for (const unsigned threads : racing_threads) {
         auto f = atomic_register_bloom::create(parameters).value();
         auto expected = plain_register_bloom::create(parameters).value();
@@ -120,17 +125,16 @@ TEST(register_winner, at_design_load_a_key_has_one_unless_it_is_covered) {
 
 // ---- every kind: at least one ----------------------------------------------------------------------------------
 
-template <class F>
-class winners : public ::testing::Test {};
-TYPED_TEST_SUITE(winners, atomic_kinds_that<is_bit_filter>, kind_names);
+class winners : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, winners, atomic_subjects_that(&facts::bits), subject_names);
 
-TYPED_TEST(winners, are_at_least_one_unless_the_key_is_covered) {
+TEST_P(winners, are_at_least_one_unless_the_key_is_covered) {
     const auto keys = random_hashes(scaled_for_threads(4000), 1);
-    for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
+    for (const auto& parameters : k.variants(keys.size(), 0.01)) {
         for (const unsigned threads : {2u, 8u}) {
-            SCOPED_TRACE(describe<TypeParam>(parameters) + ", " + std::to_string(threads) + " threads");
-            auto f = TypeParam::create(parameters).value();
-            auto expected = TypeParam::template with_words<plain_words>::create(parameters).value();
+            SCOPED_TRACE(k.describe(parameters) + ", " + std::to_string(threads) + " threads");
+            auto f = k.create(parameters).value();
+            auto expected = k.in(words_access::plain).create(parameters).value();
             const auto told =
                 race_in_lockstep(threads, keys, [&](auto hash) { return !f.test_and_add(hash); });
             std::uint64_t wrong = 0;

@@ -2,28 +2,27 @@
 #include "concurrency/threads.h"
 #include "snapshot/files.h"
 #include "snapshot/streams.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
 
 #include <bouncer/snapshot.h>
 
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class save_while_adding : public ::testing::Test {};
-TYPED_TEST_SUITE(save_while_adding, atomic_kinds_that<is_exact_about_presence>, kind_names);
-
-using hash_span = std::span<const std::uint64_t>;
+class save_while_adding : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, save_while_adding,
+                         atomic_subjects_that([](const facts& is) { return is.incremental && is.exact; }),
+                         subject_names);
 
 // Thread 0 saves again and again, thread 1 asks, the others add and count what they have added. The counts that thread 0
 // reads before a save say what must be in its file.
-TYPED_TEST(save_while_adding, has_every_add_that_happened_before_it) {
+TEST_P(save_while_adding, has_every_add_that_happened_before_it) {
     constexpr unsigned adders = 2;
     const auto count = static_cast<std::size_t>(scaled_for_threads(200'000));
     const scratch_folder folder;
-    auto f = TypeParam::create({.keys = adders * count, .false_positive_rate = 0.01}).value();
+    auto f = k.create(goal{.keys = adders * count, .false_positive_rate = 0.01}).value();
     std::array<std::atomic<std::size_t>, adders> added{};
     std::atomic<unsigned> finished{0};
     std::uint64_t missed = 0;
@@ -41,8 +40,7 @@ TYPED_TEST(save_while_adding, has_every_add_that_happened_before_it) {
                     ++damaged;
                     return;
                 }
-                const auto got =
-                    to_file ? load<TypeParam>(folder / "f") : load<TypeParam>(out_of(bytes, 1 << 20));
+                const auto got = to_file ? k.load(folder / "f") : k.load(out_of(bytes, 1 << 20));
                 if (!got) {
                     ++damaged;
                     return;
@@ -73,21 +71,21 @@ TYPED_TEST(save_while_adding, has_every_add_that_happened_before_it) {
     EXPECT_EQ(missed_in_memory, 0u);
 
     // A save writes nothing to the filter, and the last one has everything.
-    auto expected = TypeParam::create(f.params()).value();
+    auto expected = k.create(f.params()).value();
     expected.add_batch(random_hashes(adders * count, 1));
-    if constexpr (commuting_adds<TypeParam>) {
+    if (k.is.commuting) {
         EXPECT_TRUE(f == expected);
     }
     save(f, folder / "f", {.durable = false}).value();
-    EXPECT_TRUE(load<TypeParam>(folder / "f").value() == f);
+    EXPECT_TRUE(k.load(folder / "f").value() == f);
     EXPECT_EQ(folder.entries(), 1u);
 }
 
 // Several saves of one filter to one path, while it is added to.
-TYPED_TEST(save_while_adding, several_saves_at_once) {
+TEST_P(save_while_adding, several_saves_at_once) {
     const scratch_folder folder;
     const std::string path = folder / "f";
-    auto f = TypeParam::create({.keys = 100'000, .false_positive_rate = 0.01}).value();
+    auto f = k.create(goal{.keys = 100'000, .false_positive_rate = 0.01}).value();
     std::atomic<unsigned> failed{0};
     run_threads(3, [&](unsigned t) {
         for (std::uint64_t i = 0; i < 10 + scaled_for_threads(100); ++i) {

@@ -1,8 +1,8 @@
 // Scans of the whole filter while others add: every number is one that some moment could have given.
 #include "concurrency/threads.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,8 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class scan : public ::testing::Test {};
-TYPED_TEST_SUITE(scan, atomic_kinds_that<is_bit_filter>, kind_names);
+class scan : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, scan, atomic_subjects_that(&facts::bits), subject_names);
 
 bool is_rate(double value) {
     return value >= 0 && value <= 1;
@@ -32,8 +31,8 @@ bool is_count(const estimate& e) {
 }
 
 // Adds all keys on two threads while a third calls look(f) until they are done, and once more then.
-template <class F, class Look>
-void look_while_others_add(F& f, const std::vector<std::uint64_t>& keys, Look look) {
+template <class Look>
+void look_while_others_add(subject& f, const std::vector<std::uint64_t>& keys, Look look) {
     std::atomic<unsigned> adding{2};
     run_threads(3, [&](unsigned t) {
         if (t < 2) {
@@ -47,11 +46,11 @@ void look_while_others_add(F& f, const std::vector<std::uint64_t>& keys, Look lo
 }
 
 // Bits only go from 0 to 1, and a thread never sees a word go back: the full scans of one thread never fall.
-TYPED_TEST(scan, numbers_are_in_range_and_full_scans_only_rise) {
+TEST_P(scan, numbers_are_in_range_and_full_scans_only_rise) {
     const auto keys = random_hashes(scaled_for_threads(300'000), 1);
-    for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(parameters));
-        auto f = TypeParam::create(parameters).value();
+    for (const auto& parameters : k.variants(keys.size(), 0.01)) {
+        SCOPED_TRACE(k.describe(parameters));
+        auto f = k.create(parameters).value();
         std::uint64_t wrong = 0;
         double fill = 0;
         double rate = 0;
@@ -65,32 +64,31 @@ TYPED_TEST(scan, numbers_are_in_range_and_full_scans_only_rise) {
             wrong += !is_count(f.sampled_size(256));
         });
         EXPECT_EQ(wrong, 0u);
-        auto expected = TypeParam::template with_words<plain_words>::create(parameters).value();
+        auto expected = k.in(words_access::plain).create(parameters).value();
         expected.add_batch(keys);
         EXPECT_EQ(size, expected.approximate_size()); // the last look came after the last add
     }
 }
 
 // Copies made meanwhile hold every key added before they began, and nothing that is not there in the end.
-TYPED_TEST(scan, copies_hold_what_was_there_and_no_more) {
-    using plain = typename TypeParam::template with_words<plain_words>;
+TEST_P(scan, copies_hold_what_was_there_and_no_more) {
     const auto before = random_hashes(1000, 1);
     const auto keys = random_hashes(scaled_for_threads(40'000), 1, 1000);
-    for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(parameters));
-        auto f = TypeParam::create(parameters).value();
+    for (const auto& parameters : k.variants(keys.size(), 0.01)) {
+        SCOPED_TRACE(k.describe(parameters));
+        auto f = k.create(parameters).value();
         f.add_batch(before);
-        auto gathered = TypeParam::create(parameters).value();
-        std::vector<plain> copies;
+        auto gathered = k.create(parameters).value();
+        std::vector<subject> copies;
         std::uint64_t wrong = 0;
         look_while_others_add(f, keys, [&] {
-            auto copy = f.template clone<plain_words>().value();
+            auto copy = f.clone(words_access::plain);
             for (const std::uint64_t hash : before) wrong += !copy.may_contain(hash);
             wrong += !gathered.merge(f) + !gathered.merge(f.view()) + !gathered.merge_if_within(f, 0.5);
             wrong +=
                 !is_count(gathered.union_size(f).value()) + !is_count(gathered.intersection_size(f).value());
             wrong += !is_count(gathered.sampled_union_size(f, 256).value());
-            if constexpr (foldable<TypeParam>) {
+            if (k.is.foldable) {
                 if (auto half = f.fold(2))
                     for (const std::uint64_t hash : before) wrong += !half->may_contain(hash);
             }
@@ -100,7 +98,7 @@ TYPED_TEST(scan, copies_hold_what_was_there_and_no_more) {
         EXPECT_TRUE(gathered == f); // the last look came after the last add
         const double fill = f.fill_ratio();
         for (auto& copy : copies) {
-            auto both = f.template clone<plain_words>().value();
+            auto both = f.clone(words_access::plain);
             EXPECT_TRUE(both.merge(copy));
             EXPECT_EQ(both.fill_ratio(), fill);
         }
@@ -108,13 +106,13 @@ TYPED_TEST(scan, copies_hold_what_was_there_and_no_more) {
 }
 
 // Filters merged crosswise and in a ring while all are added to: [any-thread], with no lock to wait for.
-TYPED_TEST(scan, filters_merge_into_each_other_while_others_add) {
+TEST_P(scan, filters_merge_into_each_other_while_others_add) {
     const auto keys = random_hashes(scaled_for_threads(20'000), 1);
-    for (const auto& parameters : variants<TypeParam>(keys.size(), 0.01)) {
-        SCOPED_TRACE(describe<TypeParam>(parameters));
-        std::vector<TypeParam> ring;
-        for (int i = 0; i < 3; ++i) ring.push_back(TypeParam::create(parameters).value());
-        auto expected = TypeParam::create(parameters).value();
+    for (const auto& parameters : k.variants(keys.size(), 0.01)) {
+        SCOPED_TRACE(k.describe(parameters));
+        std::vector<subject> ring;
+        for (int i = 0; i < 3; ++i) ring.push_back(k.create(parameters).value());
+        auto expected = k.create(parameters).value();
         expected.add_batch(keys);
         std::atomic<std::uint64_t> refused{0};
         run_threads(6, [&](unsigned t) {

@@ -2,21 +2,19 @@
 #include "concurrency/threads.h"
 #include "snapshot/files.h"
 #include "support/failures.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
 
 #include <bouncer/snapshot.h>
 
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class shared_file_threads : public ::testing::Test {
+class shared_file_threads : public kind_test {
   protected:
-    using filter_type = F;
     shared_file_threads() {
-        save(filter_type::create({.keys = 2 * count_, .false_positive_rate = 0.01}).value(), path_,
+        save(k.create(goal{.keys = 2 * count_, .false_positive_rate = 0.01}).value(), path_,
              {.durable = false})
             .value();
     }
@@ -24,16 +22,16 @@ class shared_file_threads : public ::testing::Test {
     scratch_folder folder_;
     std::string path_ = folder_ / "f";
 };
-template <class F>
-struct is_exact_and_shareable
-    : std::bool_constant<is_exact_about_presence<F>::value && bouncer::detail::shareable<F>> {};
-TYPED_TEST_SUITE(shared_file_threads, atomic_kinds_that<is_exact_and_shareable>, kind_names);
+INSTANTIATE_TEST_SUITE_P(all, shared_file_threads, atomic_subjects_that([](const facts& is) {
+                             return is.exact && is.incremental && is.shareable;
+                         }),
+                         subject_names);
 
-TYPED_TEST(shared_file_threads, adds_through_one_are_seen_through_the_other) {
-    auto a = open_shared<TypeParam>(this->path_).value();
-    auto b = open_shared<TypeParam>(this->path_).value();
-    const auto v = bouncer::map<view_form<TypeParam>>(this->path_).value();
-    const std::size_t count = this->count_;
+TEST_P(shared_file_threads, adds_through_one_are_seen_through_the_other) {
+    auto a = k.open_shared(path_).value();
+    auto b = k.open_shared(path_).value();
+    const auto v = k.map(path_).value();
+    const std::size_t count = count_;
     std::array<std::atomic<std::size_t>, 2> added{};
     std::atomic<std::uint64_t> missed{0};
     run_threads(4, [&](unsigned t) {
@@ -57,25 +55,25 @@ TYPED_TEST(shared_file_threads, adds_through_one_are_seen_through_the_other) {
         }
     });
     EXPECT_EQ(missed, 0u);
-    auto expected = TypeParam::create(a->params()).value();
+    auto expected = k.create(a->params()).value();
     expected.add_batch(random_hashes(2 * count, 1));
-    if constexpr (commuting_adds<TypeParam>) {
+    if (k.is.commuting) {
         EXPECT_TRUE(*a == expected);
     }
     EXPECT_TRUE(*b == *a);
     EXPECT_TRUE(v == *a);
-    EXPECT_TRUE(load<TypeParam>(this->path_).value() == *a);
+    EXPECT_TRUE(k.load(path_).value() == *a);
 }
 
-TYPED_TEST(shared_file_threads, save_and_load_while_it_is_live) {
-    auto shared = open_shared<TypeParam>(this->path_).value();
+TEST_P(shared_file_threads, save_and_load_while_it_is_live) {
+    auto shared = k.open_shared(path_).value();
     std::atomic<std::size_t> added{0};
     std::atomic<bool> done{false};
     std::uint64_t missed = 0;
     std::uint64_t failed = 0;
     run_threads(2, [&](unsigned t) {
         if (t == 0) {
-            for (std::size_t i = 0; i < this->count_; ++i) {
+            for (std::size_t i = 0; i < count_; ++i) {
                 shared->add(random_hash(1, i));
                 added.store(i + 1, std::memory_order_release);
             }
@@ -84,9 +82,9 @@ TYPED_TEST(shared_file_threads, save_and_load_while_it_is_live) {
         }
         for (unsigned round = 0; !done || round < 3; ++round) {
             const std::size_t before = added.load(std::memory_order_acquire);
-            const std::string copy = this->folder_ / "copy";
+            const std::string copy = folder_ / "copy";
             if (!save(*shared, copy, {.durable = false}) || !verify(copy)) ++failed;
-            auto got = load<TypeParam>(round % 2 == 0 ? copy : this->path_);
+            auto got = k.load(round % 2 == 0 ? copy : path_);
             if (!got) {
                 ++failed;
                 continue;
@@ -98,19 +96,19 @@ TYPED_TEST(shared_file_threads, save_and_load_while_it_is_live) {
     EXPECT_EQ(missed, 0u);
 }
 
-TYPED_TEST(shared_file_threads, seal_waits_for_the_last_mapping) {
-    auto a = open_shared<TypeParam>(this->path_).value();
+TEST_P(shared_file_threads, seal_waits_for_the_last_mapping) {
+    auto a = k.open_shared(path_).value();
     {
-        auto b = open_shared<TypeParam>(this->path_).value();
+        auto b = k.open_shared(path_).value();
         b->add(random_hash(1, 1));
-        EXPECT_TRUE(fails_with(a.seal(), error_code::io, this->path_));
-        EXPECT_TRUE(fails_with(b.seal(), error_code::io, this->path_));
+        EXPECT_TRUE(fails_with(a.seal(), error_code::io, path_));
+        EXPECT_TRUE(fails_with(b.seal(), error_code::io, path_));
     }
     a.seal().value();
-    EXPECT_EQ(verify(this->path_).value().state, file_state::sealed);
+    EXPECT_EQ(verify(path_).value().state, file_state::sealed);
     // A sealed one that is still mapped can be opened again, and is live then.
-    auto c = open_shared<TypeParam>(this->path_).value();
-    EXPECT_EQ(verify(this->path_).value().state, file_state::live);
+    auto c = k.open_shared(path_).value();
+    EXPECT_EQ(verify(path_).value().state, file_state::live);
     EXPECT_TRUE(c->may_contain(random_hash(1, 1)));
 }
 

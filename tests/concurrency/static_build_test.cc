@@ -2,9 +2,9 @@
 #include "snapshot/files.h"
 #include "support/failures.h"
 #include "support/hash_sources.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
 
 #include <bouncer/detail/sorted_hashes.h>
 
@@ -18,21 +18,20 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class static_build : public ::testing::Test {};
-TYPED_TEST_SUITE(static_build, atomic_kinds_that<is_buildable>, kind_names);
+class static_build : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, static_build, atomic_subjects_that(&facts::buildable), subject_names);
 
-TYPED_TEST(static_build, gives_the_words_of_one_thread) {
+TEST_P(static_build, gives_the_words_of_one_thread) {
     const auto hashes = random_hashes(static_cast<std::size_t>(scaled_for_threads(6'000'000)) + 700'000, 1);
     const goal wanted{.false_positive_rate = 0.01};
-    const auto alone = TypeParam::build(hashes, wanted, {.threads = 1}).value();
-    EXPECT_TRUE(alone == TypeParam::build(hashes, wanted, {.threads = 4}).value());
+    const auto alone = k.build(hashes, wanted, {.threads = 1}).value();
+    EXPECT_TRUE(alone == k.build(hashes, wanted, {.threads = 4}).value());
     const scratch_folder folder;
     build_options spilled{
         .threads = 4, .memory_cap_bytes = spilling_cap(hashes.size()), .temporary_folder = folder.path()};
-    EXPECT_TRUE(alone == TypeParam::build(source_of(hashes), wanted, spilled).value());
+    EXPECT_TRUE(alone == k.build(source_of(hashes), wanted, spilled).value());
     spilled.temporary_folder = folder / "missing"; // it does need a file
-    EXPECT_TRUE(fails_with(TypeParam::build(source_of(hashes), wanted, spilled), error_code::io));
+    EXPECT_TRUE(fails_with(k.build(source_of(hashes), wanted, spilled), error_code::io));
 }
 
 // Parted, written, sorted and read on four threads each. 14 MiB: with less, the cap has no room for four that sort.
@@ -66,18 +65,18 @@ TEST(spilled_set, is_that_of_one_thread) {
     }
 }
 
-TYPED_TEST(static_build, ends_when_it_is_cancelled_at_any_moment) {
+TEST_P(static_build, ends_when_it_is_cancelled_at_any_moment) {
     const auto hashes = random_hashes(600'000, 1);
     const std::thread::id here = std::this_thread::get_id();
     int calls = 0;
     const auto build = [&](int last) {
         calls = 0;
-        return TypeParam::build(hashes, {.false_positive_rate = 0.01},
-                                {.threads = 4, .progress = [&](const build_progress& now) {
-                                     EXPECT_EQ(std::this_thread::get_id(), here);
-                                     EXPECT_TRUE(now.total == 0 || now.done <= now.total);
-                                     return ++calls <= last;
-                                 }});
+        return k.build(hashes, {.false_positive_rate = 0.01},
+                       {.threads = 4, .progress = [&](const build_progress& now) {
+                            EXPECT_EQ(std::this_thread::get_id(), here);
+                            EXPECT_TRUE(now.total == 0 || now.done <= now.total);
+                            return ++calls <= last;
+                        }});
     };
     ASSERT_TRUE(build(1'000'000).has_value());
     const int all = calls;
@@ -91,9 +90,9 @@ TYPED_TEST(static_build, ends_when_it_is_cancelled_at_any_moment) {
     }
 }
 
-TYPED_TEST(static_build, is_asked_from_everywhere) {
+TEST_P(static_build, is_asked_from_everywhere) {
     const auto hashes = random_hashes(30'000, 1);
-    const auto f = TypeParam::build(hashes, {.false_positive_rate = 0.01}).value();
+    const auto f = k.build(hashes, {.false_positive_rate = 0.01}).value();
     std::atomic<std::size_t> found = 0;
     {
         std::vector<std::jthread> threads;
@@ -110,9 +109,9 @@ TYPED_TEST(static_build, is_asked_from_everywhere) {
 TEST(cascade_build, gives_the_words_of_one_thread) {
     const auto listed = random_hashes(20'000, 1);
     const auto others = random_hashes(static_cast<std::size_t>(scaled_for_threads(1'000'000)) + 100'000, 2);
-    const std::span<const std::uint64_t> in(listed);
-    EXPECT_TRUE(plain_cascade::build(in, others, {.threads = 1}).value() ==
-                plain_cascade::build(in, others, {.threads = 4}).value());
+    const kind& cascade = kind_named("cascade", words_access::plain);
+    EXPECT_TRUE(cascade.build_exactly(listed, others, {.threads = 1}).value() ==
+                cascade.build_exactly(listed, others, {.threads = 4}).value());
 }
 
 } // namespace

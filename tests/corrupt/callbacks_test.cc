@@ -7,59 +7,57 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class callbacks : public ::testing::Test {
+class callbacks : public kind_test {
   protected:
-    const F filter_ = small_filter<F>();
+    const subject filter_ = small_filter(k);
     const byte_vector bytes_ = bytes_of(filter_);
 };
-TYPED_TEST_SUITE(callbacks, stored_kinds, short_kind_names);
+INSTANTIATE_TEST_SUITE_P(all, callbacks, stored_kinds(), short_kind_names);
 
 // After as many bytes as there are up to each of these places.
 std::vector<std::size_t> places(std::size_t size) {
     return {0, 1, 100, 4095, 4096, 4097, 5000, size - 24, size - 16, size - 1};
 }
 
-TYPED_TEST(callbacks, a_source_that_fails_is_quoted) {
-    for (const std::size_t place : places(this->bytes_.size())) {
+TEST_P(callbacks, a_source_that_fails_is_quoted) {
+    for (const std::size_t place : places(bytes_.size())) {
         std::size_t given = 0;
         const byte_source source = [&](std::span<std::byte> into) -> result<std::size_t> {
             const std::size_t some = std::min(into.size(), place - given);
             if (some == 0) return failure{error_code::cancelled, "the line went dead"};
-            std::copy_n(this->bytes_.begin() + static_cast<std::ptrdiff_t>(given), some, into.begin());
+            std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(given), some, into.begin());
             given += some;
             return some;
         };
-        EXPECT_TRUE(fails_with(load<TypeParam>(source), error_code::cancelled, "the line went dead"))
-            << place;
+        EXPECT_TRUE(fails_with(k.load(source), error_code::cancelled, "the line went dead")) << place;
         given = 0;
         EXPECT_TRUE(fails_with(open(source), error_code::cancelled, "the line went dead")) << place;
     }
 }
 
-TYPED_TEST(callbacks, a_source_that_claims_more_than_was_asked) {
-    for (const std::size_t place : places(this->bytes_.size()))
+TEST_P(callbacks, a_source_that_claims_more_than_was_asked) {
+    for (const std::size_t place : places(bytes_.size()))
         for (const std::size_t lie : {std::size_t{1}, SIZE_MAX / 2}) {
             std::size_t given = 0;
             const byte_source source = [&](std::span<std::byte> into) -> result<std::size_t> {
                 const std::size_t some = std::min(into.size(), place - given);
                 if (some == 0) return into.size() + lie;
-                std::copy_n(this->bytes_.begin() + static_cast<std::ptrdiff_t>(given), some, into.begin());
+                std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(given), some, into.begin());
                 given += some;
                 return some;
             };
-            EXPECT_TRUE(fails_with(load<TypeParam>(source), error_code::io, "more bytes than")) << place;
+            EXPECT_TRUE(fails_with(k.load(source), error_code::io, "more bytes than")) << place;
             given = 0;
             EXPECT_TRUE(fails_with(open(source), error_code::io, "more bytes than")) << place;
         }
 }
 
-TYPED_TEST(callbacks, a_source_that_gives_one_byte_at_a_time) {
-    EXPECT_FALSE(load_streamed<TypeParam>(this->bytes_, 1));
-    EXPECT_FALSE(open_streamed(this->bytes_, 1));
+TEST_P(callbacks, a_source_that_gives_one_byte_at_a_time) {
+    EXPECT_FALSE(load_streamed(k, bytes_, 1));
+    EXPECT_FALSE(open_streamed(bytes_, 1));
 }
 
-TYPED_TEST(callbacks, a_source_that_never_ends_is_left_in_time) {
+TEST_P(callbacks, a_source_that_never_ends_is_left_in_time) {
     // Zeros for ever, as /dev/zero would give: one header of them is enough.
     std::size_t asked = 0;
     const byte_source zeros = [&](std::span<std::byte> into) -> result<std::size_t> {
@@ -67,15 +65,15 @@ TYPED_TEST(callbacks, a_source_that_never_ends_is_left_in_time) {
         asked += into.size();
         return into.size();
     };
-    EXPECT_TRUE(is_damage(refusal_of(load<TypeParam>(zeros)), "", "not a bouncer file"));
+    EXPECT_TRUE(is_damage(refusal_of(k.load(zeros)), "", "not a bouncer file"));
     EXPECT_TRUE(is_damage(refusal_of(open(zeros)), "", "not a bouncer file"));
     EXPECT_EQ(asked, 2 * detail::header_bytes);
 }
 
-TYPED_TEST(callbacks, a_sink_that_fails_ends_the_save) {
+TEST_P(callbacks, a_sink_that_fails_ends_the_save) {
     for (const bool compress : {false, true}) {
         if (compress && !detail::check_compression()) continue;
-        const std::size_t size = bytes_of(this->filter_, {.compress = compress}).size();
+        const std::size_t size = bytes_of(filter_, {.compress = compress}).size();
         for (const std::size_t room :
              {std::size_t{0}, std::size_t{4095}, std::size_t{4096}, size - 25, size - 1}) {
             std::size_t taken = 0;
@@ -87,8 +85,8 @@ TYPED_TEST(callbacks, a_sink_that_fails_ends_the_save) {
                 taken += bytes.size();
                 return {};
             };
-            EXPECT_TRUE(fails_with(save(this->filter_, sink, {.compress = compress}), error_code::full,
-                                   "no room for more"))
+            EXPECT_TRUE(
+                fails_with(save(filter_, sink, {.compress = compress}), error_code::full, "no room for more"))
                 << room;
         }
     }

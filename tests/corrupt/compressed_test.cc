@@ -7,13 +7,11 @@
 namespace bouncer::test {
 namespace {
 
-using filter = basic_bloom<atomic_words>;
-
 class compressed : public ::testing::Test {
   protected:
     void SetUp() override {
         if (!detail::check_compression()) GTEST_SKIP() << "built without zstd";
-        bytes_ = bytes_of(small_filter<filter>(), {.compress = true});
+        bytes_ = bytes_of(small_filter(k), {.compress = true});
         path_ = folder_.write("compressed", bytes_);
     }
     // By those that read the payload; the others cannot know.
@@ -23,7 +21,7 @@ class compressed : public ::testing::Test {
             if (!looks && !(everywhere && each.name == "inspect")) continue;
             ASSERT_TRUE(is_damage(each.read(path_), path_, cause)) << each.name;
         }
-        ASSERT_TRUE(is_damage(load_streamed<filter>(bytes), "", cause));
+        ASSERT_TRUE(is_damage(load_streamed(k, bytes), "", cause));
         ASSERT_TRUE(is_damage(open_streamed(bytes, 1000), "", cause));
     }
     // The chunks replaced by these bytes, and everything else as it was.
@@ -54,10 +52,11 @@ class compressed : public ::testing::Test {
     }
 
     static constexpr std::ptrdiff_t footer_bytes = 8 + 16;
+    const kind& k = kind_named("bloom", words_access::atomic);
     scratch_folder folder_;
     byte_vector bytes_;
     std::string path_;
-    const std::vector<reader> readers_ = readers<filter>();
+    const std::vector<reader> readers_ = readers(k);
 };
 
 TEST_F(compressed, files_are_read_but_not_mapped) {
@@ -128,7 +127,7 @@ TEST_F(compressed, with_a_chunk_of_another_size) {
 }
 
 TEST_F(compressed, with_a_chunk_that_is_right_for_another_file) {
-    const byte_vector others = bytes_of(small_filter<filter>(2), {.compress = true});
+    const byte_vector others = bytes_of(small_filter(k, 2), {.compress = true});
     byte_vector bytes = with_chunks(std::span(others).subspan(
         detail::header_bytes, others.size() - detail::header_bytes - static_cast<std::size_t>(footer_bytes)));
     path_ = folder_.write("other", bytes);
@@ -145,7 +144,7 @@ TEST_F(compressed, with_bytes_that_belong_to_nothing) {
     byte_vector longer = bytes_;
     longer.resize(longer.size() + 3);
     path_ = folder_.write("longer", longer);
-    for (const refusal& got : {refusal_of(load<filter>(path_)), refusal_of(inspect(path_))})
+    for (const refusal& got : {refusal_of(k.load(path_)), refusal_of(inspect(path_))})
         EXPECT_TRUE(is_damage(got, path_, "footer"));
 }
 

@@ -6,11 +6,10 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class derived_files : public ::testing::Test {
+class derived_files : public kind_test {
   protected:
-    static F two_blocks(std::uint64_t stream) { // its size halves
-        F out = F::create(goal_of_bytes<F>(2048)).value();
+    subject two_blocks(std::uint64_t stream) const { // its size halves
+        subject out = k.create(goal_of_bytes(k, 2048)).value();
         for (const std::uint64_t hash : random_hashes(100, stream)) out.add(hash);
         return out;
     }
@@ -42,55 +41,54 @@ class derived_files : public ::testing::Test {
     const std::string output_ = folder_.write("output", old_);
     const std::set<std::string> names_{"damaged", "good", "output"};
 };
-TYPED_TEST_SUITE(derived_files, derivable_kinds, short_kind_names);
+INSTANTIATE_TEST_SUITE_P(all, derived_files, derivable_kinds(), short_kind_names);
 
-TYPED_TEST(derived_files, of_a_damaged_payload) {
-    byte_vector bytes = this->bytes_;
+TEST_P(derived_files, of_a_damaged_payload) {
+    byte_vector bytes = bytes_;
     bytes[detail::header_bytes + 5] ^= std::byte{16};
-    this->both_refuse(bytes, "payload checksum of chunk 0");
+    both_refuse(bytes, "payload checksum of chunk 0");
 }
 
-TYPED_TEST(derived_files, of_damage_in_the_last_of_two_chunks) {
+TEST_P(derived_files, of_damage_in_the_last_of_two_chunks) {
     // The first chunk has been written when the second turns out to be bad.
-    const auto large = [](std::uint64_t stream) {
-        TypeParam out = TypeParam::create(goal_of_bytes<TypeParam>(2 * detail::chunk_bytes)).value();
+    const auto large = [this](std::uint64_t stream) {
+        subject out = k.create(goal_of_bytes(k, 2 * detail::chunk_bytes)).value();
         out.add(random_hash(stream, 1));
         return out;
     };
     byte_vector bytes = bytes_of(large(1));
-    const std::string good = this->folder_.write("good", bytes_of(large(2)));
+    const std::string good = folder_.write("good", bytes_of(large(2)));
     bytes[detail::header_bytes + detail::chunk_bytes + 5] ^= std::byte{16};
-    const std::string damaged = this->folder_.write("damaged", bytes);
-    this->untouched(damaged, refusal_of(merge_files({good, damaged}, this->output_)), "chunk 1");
-    this->untouched(damaged, refusal_of(fold_file(damaged, this->output_, 2)), "chunk 1");
+    const std::string damaged = folder_.write("damaged", bytes);
+    untouched(damaged, refusal_of(merge_files({good, damaged}, output_)), "chunk 1");
+    untouched(damaged, refusal_of(fold_file(damaged, output_, 2)), "chunk 1");
 }
 
-TYPED_TEST(derived_files, of_a_damaged_header_or_footer) {
-    for (const std::size_t at : {std::size_t{0}, std::size_t{20}, state_at, this->bytes_.size() - 1}) {
-        byte_vector bytes = this->bytes_;
+TEST_P(derived_files, of_a_damaged_header_or_footer) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{20}, state_at, bytes_.size() - 1}) {
+        byte_vector bytes = bytes_;
         bytes[at] ^= std::byte{1};
-        this->both_refuse(bytes, "");
+        both_refuse(bytes, "");
     }
 }
 
-TYPED_TEST(derived_files, of_a_truncated_input) {
+TEST_P(derived_files, of_a_truncated_input) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{100}, detail::header_bytes,
-                                   detail::header_bytes + 50, this->bytes_.size() - 1})
-        this->both_refuse(
-            byte_vector(this->bytes_.begin(), this->bytes_.begin() + static_cast<std::ptrdiff_t>(size)), "");
+                                   detail::header_bytes + 50, bytes_.size() - 1})
+        both_refuse(byte_vector(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(size)), "");
 }
 
-TYPED_TEST(derived_files, of_hostile_fields) {
-    snapshot_info info = info_of(this->bytes_);
+TEST_P(derived_files, of_hostile_fields) {
+    snapshot_info info = info_of(bytes_);
     info.fields[0] = std::uint64_t{1} << 60;
-    this->both_refuse(with_header(this->bytes_, info), "");
+    both_refuse(with_header(bytes_, info), "");
 }
 
-TYPED_TEST(derived_files, of_a_damaged_compressed_input) {
+TEST_P(derived_files, of_a_damaged_compressed_input) {
     if (!detail::check_compression()) GTEST_SKIP() << "built without zstd";
-    byte_vector bytes = bytes_of(this->two_blocks(1), {.compress = true});
+    byte_vector bytes = bytes_of(two_blocks(1), {.compress = true});
     put_number(bytes, detail::header_bytes, 0xffffffffu, 4);
-    this->both_refuse(bytes, "compressed chunk of 4294967295 bytes");
+    both_refuse(bytes, "compressed chunk of 4294967295 bytes");
 }
 
 } // namespace

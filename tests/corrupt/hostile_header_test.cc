@@ -15,8 +15,7 @@ constexpr std::uint64_t two_to(unsigned power) {
     return std::uint64_t{1} << power;
 }
 
-template <class F>
-class hostile_header : public ::testing::Test {
+class hostile_header : public kind_test {
   protected:
     // By every reader, with this code and these words.
     void refused(const byte_vector& bytes, error_code code, const std::vector<std::string>& words) {
@@ -32,7 +31,7 @@ class hostile_header : public ::testing::Test {
                     << name << " does not say " << word << ": " << got->message;
         };
         for (const reader& each : readers_) check(each.name, [&] { return each.read(path); });
-        check("load of a source", [&] { return load_streamed<F>(bytes); });
+        check("load of a source", [&] { return load_streamed(k, bytes); });
         check("open of a source", [&] { return open_streamed(bytes); });
         EXPECT_EQ(read_file(path), bytes) << "a refused file was written to";
     }
@@ -49,207 +48,202 @@ class hostile_header : public ::testing::Test {
     }
 
     scratch_folder folder_;
-    const byte_vector bytes_ = bytes_of(small_filter<F>());
+    const byte_vector bytes_ = bytes_of(small_filter(k));
     const snapshot_info good_ = info_of(bytes_);
-    const std::vector<reader> readers_ = readers<F>();
+    const std::vector<reader> readers_ = readers(k);
 };
-TYPED_TEST_SUITE(hostile_header, stored_kinds, short_kind_names);
+INSTANTIATE_TEST_SUITE_P(all, hostile_header, stored_kinds(), short_kind_names);
 
-TYPED_TEST(hostile_header, is_accepted_when_nothing_is_wrong_with_it) {
-    const byte_vector same = this->with([](snapshot_info&) {});
-    ASSERT_EQ(same, this->bytes_);
-    ASSERT_FALSE(load_streamed<TypeParam>(same));
+TEST_P(hostile_header, is_accepted_when_nothing_is_wrong_with_it) {
+    const byte_vector same = with([](snapshot_info&) {});
+    ASSERT_EQ(same, bytes_);
+    ASSERT_FALSE(load_streamed(k, same));
 }
 
-TYPED_TEST(hostile_header, with_an_unknown_format_version) {
+TEST_P(hostile_header, with_an_unknown_format_version) {
     for (const std::uint64_t version : {std::uint64_t{0}, std::uint64_t{2}, two_to(32) - 1})
-        this->refused(with_number(this->bytes_, version_at, version, 4), error_code::unknown_version,
-                      {"format version " + std::to_string(version), "knows version 1"});
+        refused(with_number(bytes_, version_at, version, 4), error_code::unknown_version,
+                {"format version " + std::to_string(version), "knows version 1"});
 }
 
-TYPED_TEST(hostile_header, with_unknown_flags) {
-    this->refused(with_number(this->bytes_, flags_at, 8, 4), error_code::unknown_version, {"flags", "knows"});
-    this->refused(with_number(this->bytes_, flags_at, two_to(31), 4), error_code::unknown_version,
-                  {"flags", "80000000", "knows"});
+TEST_P(hostile_header, with_unknown_flags) {
+    refused(with_number(bytes_, flags_at, 8, 4), error_code::unknown_version, {"flags", "knows"});
+    refused(with_number(bytes_, flags_at, two_to(31), 4), error_code::unknown_version,
+            {"flags", "80000000", "knows"});
 }
 
-TYPED_TEST(hostile_header, with_an_unknown_kind) {
+TEST_P(hostile_header, with_an_unknown_kind) {
     std::vector<std::string> words{"this library knows"};
     std::uint16_t unused = 1;
     for (const kind_info& each : all_kinds) {
         words.push_back(std::to_string(each.id) + " " + std::string(each.name));
         unused = std::max<std::uint16_t>(unused, static_cast<std::uint16_t>(each.id + 1));
     }
-    for (const std::uint16_t kind : {std::uint16_t{0}, unused, std::uint16_t{65535}}) {
+    for (const std::uint16_t id : {std::uint16_t{0}, unused, std::uint16_t{65535}}) {
         std::vector<std::string> named = words;
-        named.push_back("kind " + std::to_string(kind) + ";");
-        this->refused(this->with([&](snapshot_info& info) { info.kind = kind; }), error_code::unknown_version,
-                      named);
+        named.push_back("kind " + std::to_string(id) + ";");
+        refused(with([&](snapshot_info& info) { info.kind = id; }), error_code::unknown_version, named);
     }
 }
 
-TYPED_TEST(hostile_header, with_another_known_kind) {
+TEST_P(hostile_header, with_another_known_kind) {
     for (const kind_info& each : all_kinds) {
-        if (each.id == TypeParam::kind_id) continue;
-        const byte_vector bytes = this->with([&](snapshot_info& info) { info.kind = each.id; });
-        const refusal got = load_streamed<TypeParam>(bytes);
+        if (each.id == k.is.id) continue;
+        const byte_vector bytes = with([&](snapshot_info& info) { info.kind = each.id; });
+        const refusal got = load_streamed(k, bytes);
         ASSERT_TRUE(got);
         EXPECT_EQ(name_of(got->code), "mismatch");
         EXPECT_NE(got->message.find("holds a " + std::string(each.name)), std::string::npos) << got->message;
-        EXPECT_NE(got->message.find(std::string(TypeParam::kind_name)), std::string::npos) << got->message;
-        const std::string path = this->folder_.write("other", bytes);
-        if constexpr (detail::shareable<TypeParam>) {
-            EXPECT_EQ(name_of(refusal_of(open_shared<TypeParam>(path))->code), "mismatch");
+        EXPECT_NE(got->message.find(std::string(k.is.name)), std::string::npos) << got->message;
+        const std::string path = folder_.write("other", bytes);
+        if (k.is.shareable) {
+            EXPECT_EQ(name_of(refusal_of(k.open_shared(path))->code), "mismatch");
         }
-        if constexpr (detail::mappable<view_form<TypeParam>>) {
-            EXPECT_EQ(name_of(refusal_of(map<view_form<TypeParam>>(path))->code), "mismatch");
+        if (k.is.mappable) {
+            EXPECT_EQ(name_of(refusal_of(k.map(path))->code), "mismatch");
         }
         EXPECT_EQ(read_file(path), bytes);
     }
 }
 
-TYPED_TEST(hostile_header, with_an_unknown_layout) {
+TEST_P(hostile_header, with_an_unknown_layout) {
     for (const std::uint16_t version :
-         {std::uint16_t{0}, static_cast<std::uint16_t>(TypeParam::layout_version + 1), std::uint16_t{65535}})
-        this->refused(this->with([&](snapshot_info& info) { info.layout_version = version; }),
-                      error_code::unknown_version,
-                      {"layout version " + std::to_string(version),
-                       "knows version " + std::to_string(TypeParam::layout_version)});
+         {std::uint16_t{0}, static_cast<std::uint16_t>(good_.layout_version + 1), std::uint16_t{65535}})
+        refused(with([&](snapshot_info& info) { info.layout_version = version; }),
+                error_code::unknown_version,
+                {"layout version " + std::to_string(version),
+                 "knows version " + std::to_string(good_.layout_version)});
 }
 
-TYPED_TEST(hostile_header, with_an_unknown_hash) {
+TEST_P(hostile_header, with_an_unknown_hash) {
     for (const std::uint32_t id : {99u, 0x7fffffffu})
-        this->refused(this->with([&](snapshot_info& info) { info.hash.algorithm = id; }),
-                      error_code::unknown_version,
-                      {"id " + std::to_string(id), "this library knows ids 0 to"});
+        refused(with([&](snapshot_info& info) { info.hash.algorithm = id; }), error_code::unknown_version,
+                {"id " + std::to_string(id), "this library knows ids 0 to"});
 }
 
-TYPED_TEST(hostile_header, with_other_sizes_of_header_and_chunks) {
+TEST_P(hostile_header, with_other_sizes_of_header_and_chunks) {
     for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8192}, two_to(32) - 1})
-        this->corrupt(with_number(this->bytes_, header_bytes_at, bytes, 4), {"header"});
+        corrupt(with_number(bytes_, header_bytes_at, bytes, 4), {"header"});
     for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, two_to(31)})
-        this->corrupt(with_number(this->bytes_, chunk_bytes_at, bytes, 4), {"chunks"});
+        corrupt(with_number(bytes_, chunk_bytes_at, bytes, 4), {"chunks"});
 }
 
-TYPED_TEST(hostile_header, with_a_payload_that_cannot_be) {
+TEST_P(hostile_header, with_a_payload_that_cannot_be) {
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     for (const std::uint64_t bytes :
          {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{12}, most, most - 7, most - 4095, two_to(63),
           two_to(63) + 8, two_to(62) + 8, two_to(62) + 4096})
-        this->corrupt(this->with([&](snapshot_info& info) { info.payload_bytes = bytes; }),
-                      {"a payload of " + std::to_string(bytes) + " bytes"});
+        corrupt(with([&](snapshot_info& info) { info.payload_bytes = bytes; }),
+                {"a payload of " + std::to_string(bytes) + " bytes"});
 }
 
-TYPED_TEST(hostile_header, with_a_payload_that_does_not_fit_the_parameters) {
-    const std::uint64_t right = this->good_.payload_bytes;
+TEST_P(hostile_header, with_a_payload_that_does_not_fit_the_parameters) {
+    const std::uint64_t right = good_.payload_bytes;
     // Files say that they are too short; within the same page and from sources the parameters tell.
     for (const std::uint64_t bytes : {right + 8, right - 8, std::uint64_t{8}})
-        this->corrupt(this->with([&](snapshot_info& info) { info.payload_bytes = bytes; }),
-                      {"bytes, where the"});
+        corrupt(with([&](snapshot_info& info) { info.payload_bytes = bytes; }), {"bytes, where the"});
     for (const std::uint64_t bytes : {two_to(20), two_to(30), two_to(40), two_to(61), two_to(62)})
-        this->corrupt(this->with([&](snapshot_info& info) { info.payload_bytes = bytes; }),
-                      {std::to_string(bytes >> 20).substr(0, 1), "bytes, where the"});
+        corrupt(with([&](snapshot_info& info) { info.payload_bytes = bytes; }),
+                {std::to_string(bytes >> 20).substr(0, 1), "bytes, where the"});
 }
 
-template <class F>
-class hostile_fields : public hostile_header<F> {};
-TYPED_TEST_SUITE(hostile_fields, derivable_kinds, short_kind_names);
+class hostile_fields : public hostile_header {};
+INSTANTIATE_TEST_SUITE_P(all, hostile_fields, derivable_kinds(), short_kind_names);
 
-TYPED_TEST(hostile_fields, with_a_size_that_overflows) {
+TEST_P(hostile_fields, with_a_size_that_overflows) {
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    const std::uint64_t right = this->good_.fields[0];
+    const std::uint64_t right = good_.fields[0];
     for (const std::uint64_t size : {std::uint64_t{0}, right + 64, two_to(51), two_to(58) + right, two_to(60),
                                      two_to(61) + right, two_to(63), two_to(63) + right, most, most - 63}) {
-        this->corrupt(this->with_field(0, size), {});
+        corrupt(with_field(0, size), {});
         if (size == right + 64) continue; // with a payload to match it would be right
         // And with the payload that a product of 64 bits would give.
         for (const unsigned unit : {8u, 16u, 32u, 64u, 128u}) {
-            const byte_vector bytes = this->with([&](snapshot_info& info) {
+            const byte_vector bytes = with([&](snapshot_info& info) {
                 info.fields[0] = size;
                 info.payload_bytes = size * unit;
             });
-            this->corrupt(bytes, {});
+            corrupt(bytes, {});
         }
     }
 }
 
-TYPED_TEST(hostile_fields, with_other_parameters_that_cannot_be) {
-    for (std::size_t which = 1; which < this->good_.fields.size(); ++which)
+TEST_P(hostile_fields, with_other_parameters_that_cannot_be) {
+    for (std::size_t which = 1; which < good_.fields.size(); ++which)
         for (const std::uint64_t value :
-             {std::uint64_t{255}, two_to(16), two_to(32), two_to(32) + this->good_.fields[which], two_to(63),
+             {std::uint64_t{255}, two_to(16), two_to(32), two_to(32) + good_.fields[which], two_to(63),
               std::numeric_limits<std::uint64_t>::max()})
-            this->corrupt(this->with_field(which, value), {});
-    if (this->good_.fields.size() > 1) this->corrupt(this->with_field(1, 0), {"k"}); // k = 0
-    if (this->good_.fields.size() > 2)
-        for (const std::uint64_t form : {7u, 256u, 257u}) this->corrupt(this->with_field(2, form), {});
+            corrupt(with_field(which, value), {});
+    if (good_.fields.size() > 1) corrupt(with_field(1, 0), {"k"}); // k = 0
+    if (good_.fields.size() > 2)
+        for (const std::uint64_t form : {7u, 256u, 257u}) corrupt(with_field(2, form), {});
 }
 
 // Of other kinds a field may be any number: a value far beyond every limit, in each of them, is still refused.
-TYPED_TEST(hostile_header, with_a_field_beyond_every_limit) {
-    for (std::size_t which = 0; which < this->good_.fields.size(); ++which)
-        if (which == 0 || is_bit_filter<TypeParam>::value)
-            this->corrupt(this->with_field(which, std::numeric_limits<std::uint64_t>::max()), {});
-    this->corrupt(this->with([](snapshot_info& info) { info.fields.clear(); }), {});
+TEST_P(hostile_header, with_a_field_beyond_every_limit) {
+    for (std::size_t which = 0; which < good_.fields.size(); ++which)
+        if (which == 0 || k.is.bits)
+            corrupt(with_field(which, std::numeric_limits<std::uint64_t>::max()), {});
+    corrupt(with([](snapshot_info& info) { info.fields.clear(); }), {});
 }
 
-TYPED_TEST(hostile_fields, with_a_wrong_number_of_fields) {
-    const std::size_t right = this->good_.fields.size();
+TEST_P(hostile_fields, with_a_wrong_number_of_fields) {
+    const std::size_t right = good_.fields.size();
     for (const std::size_t count : {right - 1, right + 1, std::size_t{367}})
-        this->corrupt(this->with([&](snapshot_info& info) { info.fields.resize(count, 1); }),
-                      {"has " + std::to_string(right) + " parameters", std::to_string(count)});
+        corrupt(with([&](snapshot_info& info) { info.fields.resize(count, 1); }),
+                {"has " + std::to_string(right) + " parameters", std::to_string(count)});
     for (const std::uint64_t count : {std::uint64_t{368}, std::uint64_t{4096}, two_to(29), two_to(32) - 1})
-        this->corrupt(with_number(this->bytes_, field_count_at, count, 4),
-                      {std::to_string(count) + " fields"});
+        corrupt(with_number(bytes_, field_count_at, count, 4), {std::to_string(count) + " fields"});
 }
 
-TYPED_TEST(hostile_header, with_a_label_that_is_too_long) {
+TEST_P(hostile_header, with_a_label_that_is_too_long) {
     for (const std::uint64_t length : {std::uint64_t{1025}, std::uint64_t{4096}, two_to(32) - 1})
-        this->corrupt(with_number(this->bytes_, label_bytes_at, length, 4),
-                      {"label of " + std::to_string(length) + " bytes"});
+        corrupt(with_number(bytes_, label_bytes_at, length, 4),
+                {"label of " + std::to_string(length) + " bytes"});
 }
 
-TYPED_TEST(hostile_header, with_a_rate_that_is_none) {
+TEST_P(hostile_header, with_a_rate_that_is_none) {
     for (const double rate : {std::nan(""), -std::nan(""), std::numeric_limits<double>::infinity(), -1.0, 1.0,
                               2.0, -std::numeric_limits<double>::denorm_min()})
-        this->corrupt(this->with([&](snapshot_info& info) { info.fpr_promised = rate; }), {"rate"});
+        corrupt(with([&](snapshot_info& info) { info.fpr_promised = rate; }), {"rate"});
 }
 
-TYPED_TEST(hostile_header, with_bytes_where_there_are_none) {
-    const std::size_t after_fields = fields_at + 8 * this->good_.fields.size();
+TEST_P(hostile_header, with_bytes_where_there_are_none) {
+    const std::size_t after_fields = fields_at + 8 * good_.fields.size();
     for (const std::size_t at :
          {after_fields, label_at - 1, label_at, reserved_at - 1, reserved_at, checksum_at - 1})
-        this->corrupt(with_number(this->bytes_, at, 1, 1), {"byte"});
+        corrupt(with_number(bytes_, at, 1, 1), {"byte"});
 }
 
-TYPED_TEST(hostile_header, with_a_state_that_is_none) {
+TEST_P(hostile_header, with_a_state_that_is_none) {
     for (const std::uint64_t state :
          {std::uint64_t{0}, ~std::uint64_t{0}, detail::state_sealed >> 1, detail::state_live ^ 1}) {
-        byte_vector bytes = this->bytes_;
+        byte_vector bytes = bytes_;
         put_number(bytes, state_at, state, 8);
-        this->corrupt(bytes, {"state word is " + detail::hex_text(state)});
+        corrupt(bytes, {"state word is " + detail::hex_text(state)});
     }
 }
 
-TYPED_TEST(hostile_header, that_says_compressed) {
+TEST_P(hostile_header, that_says_compressed) {
     if (!detail::check_compression()) GTEST_SKIP() << "built without zstd";
     // A plain payload taken for a compressed one: who reads it finds out.
-    const byte_vector bytes = this->with([](snapshot_info& info) { info.compressed = true; });
-    const std::string path = this->folder_.write("compressed", bytes);
-    for (const refusal& got : {refusal_of(load<TypeParam>(path)), refusal_of(verify(path)),
-                               load_streamed<TypeParam>(bytes), open_streamed(bytes)})
+    const byte_vector bytes = with([](snapshot_info& info) { info.compressed = true; });
+    const std::string path = folder_.write("compressed", bytes);
+    for (const refusal& got :
+         {refusal_of(k.load(path)), refusal_of(verify(path)), load_streamed(k, bytes), open_streamed(bytes)})
         EXPECT_TRUE(is_damage(got));
-    if constexpr (detail::mappable<view_form<TypeParam>>) {
-        EXPECT_EQ(name_of(refusal_of(map<view_form<TypeParam>>(path))->code), "unsupported");
+    if (k.is.mappable) {
+        EXPECT_EQ(name_of(refusal_of(k.map(path))->code), "unsupported");
     }
-    if constexpr (detail::shareable<TypeParam>) {
-        EXPECT_EQ(name_of(refusal_of(open_shared<TypeParam>(path))->code), "unsupported");
+    if (k.is.shareable) {
+        EXPECT_EQ(name_of(refusal_of(k.open_shared(path))->code), "unsupported");
     }
     EXPECT_EQ(read_file(path), bytes);
-    this->corrupt(this->with([](snapshot_info& info) {
-        info.compressed = true;
-        info.state = file_state::live;
-    }),
-                  {"compressed file cannot be live"});
+    corrupt(with([](snapshot_info& info) {
+                info.compressed = true;
+                info.state = file_state::live;
+            }),
+            {"compressed file cannot be live"});
 }
 
 } // namespace

@@ -51,13 +51,12 @@ template <class Read>
     return ::testing::AssertionFailure() << "the child died, status " << status;
 }
 
-template <class F>
-class promises : public ::testing::Test {
+class promises : public kind_test {
   protected:
     // A header for about `bytes` of payload, or the most that the kind can have (a split block filter: 128 MiB), and
     // nothing but a little of the payload after it.
-    static byte_vector promise_of(std::uint64_t bytes, bool compressed = false) {
-        const byte_vector small = bytes_of(small_filter<F>());
+    byte_vector promise_of(std::uint64_t bytes, bool compressed = false) const {
+        const byte_vector small = bytes_of(small_filter(k));
         snapshot_info info = info_of(small);
         // The size is the first field of every kind, and may be any multiple.
         const std::uint64_t unit = info.fields[0];
@@ -65,8 +64,8 @@ class promises : public ::testing::Test {
         do {
             info.fields[0] = unit * factor;
             factor /= 2;
-        } while (!F::stored_words(info.fields));
-        info.payload_bytes = F::stored_words(info.fields).value() * 8;
+        } while (!k.stored_words(info.fields));
+        info.payload_bytes = k.stored_words(info.fields).value() * 8;
         info.compressed = compressed;
         const detail::header_page page = detail::encode_header(info);
         byte_vector out(page.begin(), page.end());
@@ -76,61 +75,61 @@ class promises : public ::testing::Test {
 
     scratch_folder folder_;
 };
-TYPED_TEST_SUITE(promises, shareable_kinds, short_kind_names);
+INSTANTIATE_TEST_SUITE_P(all, promises, shareable_kinds(), short_kind_names);
 
-TYPED_TEST(promises, of_a_source_commit_no_memory) {
+TEST_P(promises, of_a_source_commit_no_memory) {
     // Half a GiB, which every machine has; and prefault, which is not for sources.
-    const byte_vector bytes = this->promise_of(std::uint64_t{512} << 20);
+    const byte_vector bytes = promise_of(std::uint64_t{512} << 20);
     EXPECT_TRUE(cheaply_refused(
-        error_code::corrupt, [&] { return load_streamed<TypeParam>(bytes); }, error_code::out_of_memory));
+        error_code::corrupt, [&] { return load_streamed(k, bytes); }, error_code::out_of_memory));
     EXPECT_TRUE(cheaply_refused(
         error_code::corrupt, [&] { return open_streamed(bytes); }, error_code::out_of_memory));
     EXPECT_TRUE(cheaply_refused(
         error_code::corrupt,
         [&] {
             byte_supply supply(bytes);
-            return refusal_of(load<TypeParam>(supply.source(), memory_options{.prefault = true}));
+            return refusal_of(k.load(supply.source(), memory_options{.prefault = true}));
         },
         error_code::out_of_memory));
 }
 
-TYPED_TEST(promises, beyond_the_machine_are_too_large) {
+TEST_P(promises, beyond_the_machine_are_too_large) {
     for (const unsigned power : {45u, 46u}) {
-        const byte_vector bytes = this->promise_of(std::uint64_t{1} << power);
+        const byte_vector bytes = promise_of(std::uint64_t{1} << power);
         if (info_of(bytes).payload_bytes <= memory_limit_bytes()) GTEST_SKIP() << "a kind of small filters";
-        EXPECT_TRUE(cheaply_refused(error_code::too_large, [&] { return load_streamed<TypeParam>(bytes); }));
+        EXPECT_TRUE(cheaply_refused(error_code::too_large, [&] { return load_streamed(k, bytes); }));
         EXPECT_TRUE(cheaply_refused(error_code::too_large, [&] { return open_streamed(bytes); }));
     }
 }
 
-TYPED_TEST(promises, of_a_file_are_compared_with_its_size) {
+TEST_P(promises, of_a_file_are_compared_with_its_size) {
     for (const unsigned power : {21u, 29u, 46u}) {
-        const std::string path = this->folder_.write("promise", this->promise_of(std::uint64_t{1} << power));
-        for (const reader& each : readers<TypeParam>())
+        const std::string path = folder_.write("promise", promise_of(std::uint64_t{1} << power));
+        for (const reader& each : readers(k))
             EXPECT_TRUE(cheaply_refused(error_code::corrupt, [&] { return each.read(path); })) << each.name;
     }
 }
 
-TYPED_TEST(promises, of_a_compressed_file_are_compared_with_its_size) {
+TEST_P(promises, of_a_compressed_file_are_compared_with_its_size) {
     if (!detail::check_compression()) GTEST_SKIP() << "built without zstd";
     for (const unsigned power : {29u, 46u}) {
-        const byte_vector bytes = this->promise_of(std::uint64_t{1} << power, true);
-        const std::string path = this->folder_.write("promise", bytes);
-        for (const reader& each : readers<TypeParam>())
+        const byte_vector bytes = promise_of(std::uint64_t{1} << power, true);
+        const std::string path = folder_.write("promise", bytes);
+        for (const reader& each : readers(k))
             EXPECT_TRUE(cheaply_refused(error_code::corrupt, [&] { return each.read(path); })) << each.name;
         EXPECT_TRUE(cheaply_refused(
             info_of(bytes).payload_bytes > memory_limit_bytes() ? error_code::too_large : error_code::corrupt,
-            [&] { return load_streamed<TypeParam>(bytes); }, error_code::out_of_memory));
+            [&] { return load_streamed(k, bytes); }, error_code::out_of_memory));
     }
 }
 
 // 2^40 bytes that are holes: the size is right, and nothing may be read or allocated for it before it is refused.
-TYPED_TEST(promises, of_a_sparse_file_commit_no_memory) {
-    byte_vector bytes = this->promise_of(std::uint64_t{1} << 40);
+TEST_P(promises, of_a_sparse_file_commit_no_memory) {
+    byte_vector bytes = promise_of(std::uint64_t{1} << 40);
     const std::uint64_t size = detail::file_bytes(info_of(bytes).payload_bytes);
-    const std::string path = this->folder_.write("sparse", bytes);
+    const std::string path = folder_.write("sparse", bytes);
     if (::truncate(path.c_str(), static_cast<off_t>(size)) != 0) GTEST_SKIP() << "no such large files here";
-    for (const reader& each : readers<TypeParam>())
+    for (const reader& each : readers(k))
         EXPECT_TRUE(cheaply_refused(error_code::corrupt, [&] { return each.read(path); })) << each.name;
 }
 

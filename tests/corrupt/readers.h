@@ -28,35 +28,32 @@ struct reader {
     std::function<refusal(const std::string& path)> read;
 };
 
-template <class F>
-std::vector<reader> readers() {
-    using view = view_form<F>;
+inline std::vector<reader> readers(const kind& k) {
     std::vector<reader> out;
     const auto add = [&](std::string name, bool payload, std::function<refusal(const std::string&)> read) {
         out.push_back({std::move(name), payload, false, std::move(read)});
     };
-    add("load", true, [](const std::string& path) { return refusal_of(load<F>(path)); });
+    add("load", true, [&k](const std::string& path) { return refusal_of(k.load(path)); });
     add("open", true, [](const std::string& path) { return refusal_of(open(path)); });
     add("verify", true, [](const std::string& path) { return refusal_of(verify(path)); });
     add("inspect", false, [](const std::string& path) { return refusal_of(inspect(path)); });
-    if constexpr (detail::mappable<view>) {
-        add("map lazily", false, [](const std::string& path) { return refusal_of(map<view>(path)); });
+    if (k.is.mappable) {
+        add("map lazily", false, [&k](const std::string& path) { return refusal_of(k.map(path)); });
         add("map eagerly", true,
-            [](const std::string& path) { return refusal_of(map<view>(path, verification::eager)); });
+            [&k](const std::string& path) { return refusal_of(k.map(path, verification::eager)); });
         add("open as a map", true,
             [](const std::string& path) { return refusal_of(open(path, access::map)); });
     }
-    if constexpr (detail::shareable<F>)
+    if (k.is.shareable)
         out.push_back({"open_shared", true, true,
-                       [](const std::string& path) { return refusal_of(open_shared<F>(path)); }});
+                       [&k](const std::string& path) { return refusal_of(k.open_shared(path)); }});
     return out;
 }
 
 // The two that take a source.
-template <class F>
-refusal load_streamed(std::span<const std::byte> bytes, std::size_t piece = SIZE_MAX) {
+inline refusal load_streamed(const kind& k, std::span<const std::byte> bytes, std::size_t piece = SIZE_MAX) {
     byte_supply supply(bytes, piece);
-    return refusal_of(load<F>(supply.source()));
+    return refusal_of(k.load(supply.source()));
 }
 inline refusal open_streamed(std::span<const std::byte> bytes, std::size_t piece = SIZE_MAX) {
     byte_supply supply(bytes, piece);
@@ -78,19 +75,18 @@ inline ::testing::AssertionResult is_damage(const refusal& got, const std::strin
 }
 
 // Every kind that can be stored; those that can be opened shared; those whose files can be merged and folded as bytes.
-template <class F>
-struct is_storable : std::bool_constant<bouncer::detail::loadable<F>> {};
-template <class F>
-struct is_shareable : std::bool_constant<bouncer::detail::shareable<F>> {};
-using stored_kinds = atomic_kinds_that<is_storable>;
-using shareable_kinds = atomic_kinds_that<is_shareable>;
-using derivable_kinds = atomic_kinds_that<is_foldable_bit_filter>;
+inline auto stored_kinds() {
+    return atomic_subjects_that(&facts::loadable);
+}
+inline auto shareable_kinds() {
+    return atomic_subjects_that(&facts::shareable);
+}
+inline auto derivable_kinds() {
+    return atomic_subjects_that([](const facts& is) { return is.bits && is.foldable; });
+}
 
-struct short_kind_names {
-    template <class F>
-    static std::string GetName(int) {
-        return std::string(F::kind_name);
-    }
-};
+inline std::string short_kind_names(const ::testing::TestParamInfo<const kind*>& info) {
+    return std::string(info.param->is.name);
+}
 
 } // namespace bouncer::test

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "format/envelope.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
+#include "support/subject.h"
 
-#include <bouncer/all_filters.h>
 #include <bouncer/detail/hash_xxh.h>
 #include <bouncer/snapshot.h>
 
@@ -19,10 +18,9 @@
 namespace bouncer::test {
 
 // For a filter of about so many bytes, of any kind that can be shared.
-template <class F>
-goal goal_of_bytes(std::uint64_t bytes) {
+inline goal goal_of_bytes(const kind& k, std::uint64_t bytes) {
     goal wanted{.keys = 1, .size_bytes = bytes};
-    if constexpr (!has_fixed_size<F>::value) wanted.false_positive_rate = 0.01;
+    if (!k.is.fixed_size) wanted.false_positive_rate = 0.01;
     return wanted;
 }
 
@@ -33,22 +31,16 @@ inline constexpr std::size_t version_at = 8, header_bytes_at = 12, flags_at = 20
                              chunk_bytes_at = 28, field_count_at = 96, label_bytes_at = 100, fields_at = 104,
                              label_at = 3040, reserved_at = 4064, checksum_at = 4080, state_at = 4088;
 
-template <class F>
-F small_filter(std::uint64_t stream = 1) {
+inline subject small_filter(const kind& k, std::uint64_t stream = 1) {
     const auto hashes = random_hashes(40, stream);
-    if constexpr (buildable<F>) {
-        return F::build(hashes, {.false_positive_rate = 0.05}).value();
-    } else if constexpr (buildable_exactly<F>) {
-        return F::build(std::span<const std::uint64_t>(hashes), random_hashes(400, stream + 1)).value();
-    } else {
-        F out = F::create(goal{.keys = 40, .false_positive_rate = 0.05}).value();
-        for (const std::uint64_t hash : hashes) out.add(hash);
-        return out;
-    }
+    if (k.is.buildable) return k.build(hashes, {.false_positive_rate = 0.05}).value();
+    if (k.is.built_exactly) return k.build_exactly(hashes, random_hashes(400, stream + 1)).value();
+    subject out = k.create(goal{.keys = 40, .false_positive_rate = 0.05}).value();
+    for (const std::uint64_t hash : hashes) out.add(hash);
+    return out;
 }
 
-template <class F>
-byte_vector bytes_of(const F& filter, const save_options& options = {}) {
+inline byte_vector bytes_of(const subject& filter, const save_options& options = {}) {
     byte_vector out;
     const byte_sink sink = [&](std::span<const std::byte> bytes) -> result<void> {
         out.insert(out.end(), bytes.begin(), bytes.end());

@@ -11,12 +11,10 @@
 namespace bouncer::test {
 namespace {
 
-using filter = basic_bloom<atomic_words>;
-
 class strange_files : public ::testing::Test {
   protected:
     void all_refuse(const std::string& path, error_code code, const std::string& cause) {
-        for (const reader& each : readers<filter>()) {
+        for (const reader& each : readers(k)) {
             const refusal got = each.read(path);
             ASSERT_TRUE(got) << each.name << " accepted it";
             EXPECT_EQ(name_of(got->code), name_of(code)) << each.name << ": " << got->message;
@@ -33,6 +31,7 @@ class strange_files : public ::testing::Test {
         EXPECT_FALSE(std::filesystem::exists(output));
     }
 
+    const kind& k = kind_named("bloom", words_access::atomic);
     scratch_folder folder_;
 };
 
@@ -56,7 +55,7 @@ TEST_F(strange_files, that_are_fifos) {
     ::alarm(60); // a hang ends the program
     all_refuse(path, error_code::io, "not a regular file");
     // A save over it is refused too, and does not replace it.
-    EXPECT_TRUE(fails_with(save(small_filter<filter>(), path), error_code::io, "not a regular file"));
+    EXPECT_TRUE(fails_with(save(small_filter(k), path), error_code::io, "not a regular file"));
     ::alarm(0);
     struct stat about = {};
     ASSERT_EQ(::lstat(path.c_str(), &about), 0);
@@ -68,26 +67,26 @@ TEST_F(strange_files, that_are_devices) {
     all_refuse("/dev/null", error_code::io, "not a regular file");
     all_refuse("/dev/zero", error_code::io, "not a regular file");
     ::alarm(0);
-    EXPECT_TRUE(fails_with(save(small_filter<filter>(), "/dev/null"), error_code::io, "not a regular file"));
+    EXPECT_TRUE(fails_with(save(small_filter(k), "/dev/null"), error_code::io, "not a regular file"));
 }
 
 TEST_F(strange_files, that_are_links_to_themselves) {
     const std::string path = folder_ / "loop";
     ASSERT_EQ(::symlink(path.c_str(), path.c_str()), 0);
     all_refuse(path, error_code::io, "symbolic links");
-    EXPECT_TRUE(fails_with(save(small_filter<filter>(), path), error_code::io, path));
+    EXPECT_TRUE(fails_with(save(small_filter(k), path), error_code::io, path));
 }
 
 // As nobody, in a child where the test runs as root, who may read everything.
 TEST_F(strange_files, that_may_not_be_read) {
-    const std::string path = folder_.write("secret", bytes_of(small_filter<filter>()));
+    const std::string path = folder_.write("secret", bytes_of(small_filter(k)));
     ASSERT_EQ(::chmod(path.c_str(), 0), 0);
     ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
     const pid_t child = ::fork();
     if (child == 0) {
         if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(77);
         all_refuse(path, error_code::io, "Permission denied");
-        const refusal saved = refusal_of(save(small_filter<filter>(), folder_ / "new"));
+        const refusal saved = refusal_of(save(small_filter(k), folder_ / "new"));
         EXPECT_TRUE(::geteuid() != 65534 || (saved && saved->code == error_code::io));
         ::_exit(HasFailure() ? 1 : 0);
     }
@@ -100,14 +99,14 @@ TEST_F(strange_files, that_may_not_be_read) {
 
 TEST_F(strange_files, that_only_may_not_be_written) {
     if (::geteuid() == 0) GTEST_SKIP() << "root may write everything";
-    const std::string path = folder_.write("read_only", bytes_of(small_filter<filter>()));
+    const std::string path = folder_.write("read_only", bytes_of(small_filter(k)));
     ASSERT_EQ(::chmod(path.c_str(), 0400), 0);
-    EXPECT_TRUE(load<filter>(path).has_value());
-    EXPECT_TRUE(fails_with(open_shared<filter>(path), error_code::io, path, "Permission denied"));
+    EXPECT_TRUE(k.load(path).has_value());
+    EXPECT_TRUE(fails_with(k.open_shared(path), error_code::io, path, "Permission denied"));
 }
 
 TEST_F(strange_files, that_go_on_after_the_end) {
-    const byte_vector bytes = bytes_of(small_filter<filter>());
+    const byte_vector bytes = bytes_of(small_filter(k));
     for (const std::size_t more : {std::size_t{1}, std::size_t{8}, bytes.size(), 2 * detail::chunk_bytes}) {
         byte_vector longer = bytes;
         longer.resize(bytes.size() + more, std::byte{0x5a});
@@ -117,7 +116,7 @@ TEST_F(strange_files, that_go_on_after_the_end) {
     byte_vector twice = bytes;
     twice.insert(twice.end(), bytes.begin(), bytes.end());
     byte_supply supply(twice);
-    EXPECT_TRUE(load<filter>(supply.source()).has_value());
+    EXPECT_TRUE(k.load(supply.source()).has_value());
     EXPECT_EQ(supply.given(), bytes.size());
     EXPECT_TRUE(open(supply.source()).has_value());
     EXPECT_EQ(supply.given(), twice.size());

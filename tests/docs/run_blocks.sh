@@ -4,6 +4,7 @@
 # not run: scripts/test inside scripts/test would not end.
 # BOUNCER_LINK: what LIBRARY itself must be linked with, where it has zstd.
 # Usage: run_blocks.sh FILE.md SOURCE_FOLDER LIBRARY COMPILER [FLAG...] | run_blocks.sh --self-check (same but FILE.md)
+#        run_blocks.sh --extract FILE.md FOLDER (only writes the blocks)
 set -euo pipefail
 
 # Writes each block to <folder>/line_<line of its fence>.<language>.
@@ -95,6 +96,7 @@ int main() { return bouncer::result<int>(7).has_value() ? 0 : 1; }' "a good prog
 
 case ${1:-} in
 --self-check) shift && self_check "$@" ;;
-"" | --help) sed -n '2,6p' "$0" ;;
+--extract) extract "$2" "$3" ;;
+"" | --help) sed -n '2,7p' "$0" ;;
 *) run_file "$@" ;;
 esac

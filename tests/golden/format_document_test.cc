@@ -1,8 +1,9 @@
 // docs/format.md is right: its hex dump is the file that it describes, and its table has every byte of the header once.
 #include "golden/fixed_snapshot.h"
-#include "golden/golden.h"
+#include "golden/golden_file.h"
+#include "support/subject.h"
 
-#include <bouncer/register_bloom.h>
+#include <bouncer/hash.h>
 
 #include <gtest/gtest.h>
 
@@ -12,14 +13,19 @@ namespace bouncer::test {
 namespace {
 
 std::string document() {
-    return text_of(BOUNCER_SOURCE_DIR "/docs/format.md");
+    return text_of(source_folder() + "/docs/format.md");
+}
+
+const kind& register_bloom() {
+    return kind_named("register_bloom", words_access::plain);
 }
 
 // The file of the dump: register_bloom of one word, k 4, which has the key "alice".
 bytes described_file() {
-    using filter = keyed<plain_register_bloom>;
-    auto seen = filter::create(register_bloom_parameters{.words = 1, .k = 4}).value();
-    seen.add("alice");
+    const kind& k = register_bloom();
+    const choice chosen = k.with_k(k.with_size(k.no_parameters(), 1), 4).value();
+    auto seen = k.create(chosen, {.hash = spec_of(xxh3{})}).value();
+    seen.add(hash_key(xxh3{}, "alice"));
     stamp_of_file stamp{.created_seconds = 1'794'787'200}; // 2026-11-16 00:00:00 UTC
     for (std::size_t i = 0; i < stamp.id.size(); ++i) stamp.id[i] = static_cast<std::byte>(0xa0 + i);
     return fixed_snapshot(
@@ -99,10 +105,13 @@ TEST(format_document, has_a_dump_of_the_file_that_it_describes) {
 
 TEST(format_document, has_a_dump_that_loads) {
     const bytes dump = parse_dump(document());
-    const auto seen = load<keyed<atomic_register_bloom>>(source_of(dump, dump.size()));
-    ASSERT_TRUE(seen.has_value()) << seen.error().message;
-    EXPECT_TRUE(seen->may_contain("alice"));
-    EXPECT_FALSE(seen->may_contain("bob"));
+    for (const kind* k : {&register_bloom(), &register_bloom().other()}) {
+        const auto seen = k->load(source_of(dump, dump.size()));
+        ASSERT_TRUE(seen.has_value()) << seen.error().message;
+        EXPECT_EQ(seen->hash(), spec_of(xxh3{}));
+        EXPECT_TRUE(seen->may_contain(hash_key(xxh3{}, "alice")));
+        EXPECT_FALSE(seen->may_contain(hash_key(xxh3{}, "bob")));
+    }
 }
 
 // Not by the library's own code for files, but as the document says it.
@@ -125,11 +134,11 @@ TEST(format_document, tells_every_checksum) {
 
 TEST(format_document, has_every_kind) {
     const std::string text = document();
-    for_each_kind<plain_words>([&]<class F>() {
-        const std::string row = "\n| " + std::string(F::kind_name) + " | " + std::to_string(F::kind_id) +
-                                " | " + std::to_string(F::layout_version) + " |";
+    for (const kind* each : all_subjects()) {
+        const std::string row = "\n| " + std::string(each->is.name) + " | " + std::to_string(each->is.id) +
+                                " | " + std::to_string(each->is.layout_version) + " |";
         EXPECT_NE(text.find(row), std::string::npos) << "no row" << row;
-    });
+    }
 }
 
 // Rows "| offset | bytes | ..." below the line that begins the table of the header.

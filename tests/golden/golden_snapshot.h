@@ -9,7 +9,7 @@
 #pragma once
 
 #include "golden/fixed_snapshot.h"
-#include "golden/golden.h"
+#include "golden/golden_subject.h"
 
 #include <optional>
 
@@ -19,8 +19,11 @@ namespace bouncer::test {
 inline constexpr std::string_view compressed_twin_of = "bloom";
 inline constexpr std::string_view secret_twin_of = "blocked_bloom_lanes8";
 
+inline secret_key test_key() {
+    return secret_key::from_hex("000102030405060708090a0b0c0d0e0f").value();
+}
 inline siphash13 test_siphash() {
-    return siphash13(secret_key::from_hex("000102030405060708090a0b0c0d0e0f").value());
+    return siphash13(test_key());
 }
 
 struct golden_snapshot {
@@ -30,7 +33,7 @@ struct golden_snapshot {
     bool secret = false;
 
     std::filesystem::path path() const {
-        return std::filesystem::path(BOUNCER_SOURCE_DIR "/tests/golden") / name;
+        return std::filesystem::path(source_folder() + "/tests/golden") / name;
     }
     // All that a saver tells, so that no field of the header is zero.
     save_options options() const {
@@ -49,31 +52,20 @@ struct golden_snapshot {
         }
         return out;
     }
-    template <class F>
-    std::uint64_t hash_of(std::uint64_t key) const {
-        if (secret) return hash_key(test_siphash(), std::to_string(key));
-        return hash_key(typename F::default_hasher{}, std::to_string(key));
+    any_hasher hasher(const kind& k) const {
+        if (secret) return any_hasher::make(spec(k), test_key()).value();
+        return any_hasher::make(spec(k)).value();
     }
-    template <class F>
-    std::vector<std::uint64_t> hashes(std::uint64_t first, std::uint64_t count) const {
-        std::vector<std::uint64_t> out;
-        for (std::uint64_t i = first; i < first + count; ++i) out.push_back(hash_of<F>(i));
-        return out;
+    std::vector<std::uint64_t> hashes(const kind& k, std::uint64_t first, std::uint64_t count) const {
+        return decimal_hashes(hasher(k), first, count);
     }
-    template <class F>
-    hash_spec spec() const {
-        return secret ? spec_of(test_siphash()) : spec_of(typename F::default_hasher{});
-    }
+    hash_spec spec(const kind& k) const { return secret ? spec_of(test_siphash()) : k.default_hasher(); }
     // Made anew, from parameters and keys.
-    template <class F>
-    F filter() const {
+    subject filter(const kind& k) const {
         const std::uint64_t keys = text.number("keys");
-        return filter_of<F>(text, hashes<F>(0, keys), hashes<F>(keys, text.number("asked")), spec<F>());
+        return filter_of(k, text, hashes(k, 0, keys), hashes(k, keys, text.number("asked")), spec(k));
     }
-    template <class F>
-    bytes file_bytes() const {
-        return fixed_snapshot(filter<F>(), options(), stamp());
-    }
+    bytes file_bytes(const kind& k) const { return fixed_snapshot(filter(k), options(), stamp()); }
 };
 
 inline std::vector<golden_snapshot> golden_snapshots() {

@@ -1,6 +1,6 @@
 // Makes the golden files: from the parameters that stand in each, its words and answers, by the simplest way there is.
 // Compares with the files; with BOUNCER_WRITE_GOLDEN=<folder> it writes them there instead.
-#include "golden/golden.h"
+#include "golden/golden_subject.h"
 
 #include <gtest/gtest.h>
 
@@ -10,41 +10,35 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-std::string golden_text(const golden& file) {
-    const auto f = filter_of<F>(file);
+std::string golden_text(const kind& k, const golden& file) {
+    const auto f = filter_of(k, file);
     std::string maybe;
     std::uint64_t key = file.number("keys");
-    for (const std::uint64_t hash : asked_hashes<F>(file)) {
+    for (const std::uint64_t hash : asked_hashes(k, file)) {
         if (f.may_contain(hash)) maybe += " " + std::to_string(key);
         ++key;
     }
     std::ostringstream out;
     out << "# A golden file; tests/golden/golden.h says what is what. Made by "
            "tests/golden/make_golden_test.cc.\n"
-        << "kind " << F::kind_name << "\n"
-        << "layout_version " << F::layout_version << "\n";
-    if constexpr (is_bit_filter<F>::value) {
-        out << "size " << size_parameter(f.params()) << "\n";
-        if constexpr (requires { f.params().k; }) out << "k " << f.params().k << "\n";
-        if constexpr (requires { f.params().form; })
-            out << "form " << static_cast<unsigned>(f.params().form) << "\n";
+        << "kind " << k.is.name << "\n"
+        << "layout_version " << k.is.layout_version << "\n";
+    const choice chosen = f.params();
+    if (k.is.bits) {
+        out << "size " << k.size_in(chosen) << "\n";
+        for (const char* const name : {"k", "form"})
+            if (const auto number = k.number_in(chosen, name)) out << name << " " << *number << "\n";
     } else {
-        if constexpr (buildable<F>) {
+        if (k.is.buildable) {
             out << "rate " << file.fields.at("rate") << "\n";
             if (file.fields.contains("prefer")) out << "prefer " << file.fields.at("prefer") << "\n";
         }
-        const auto fields = [&] {
-            if constexpr (incremental<F>)
-                return empty_filter<F>(file).stored().fields;
-            else
-                return f.stored().fields;
-        }();
+        const auto fields = (k.is.incremental ? empty_filter(k, file) : f.clone()).stored().fields;
         out << "fields";
         for (const std::uint64_t field : fields) out << " " << field;
         out << "\n";
     }
-    out << "parameters " << F::describe(f.params()) << "\n"
+    out << "parameters " << chosen.text() << "\n"
         << "hash " << to_string(f.hash()) << "\n"
         << "keys " << file.fields.at("keys") << "\n"
         << "asked " << file.fields.at("asked") << "\n"
@@ -66,8 +60,8 @@ TEST(make_golden, gives_the_files) {
         SCOPED_TRACE(path.filename().string());
         const std::string text = text_of(path);
         const golden file = parse_golden(text);
-        const bool known = with_kind_of(file, [&]<class F>() {
-            const std::string made = golden_text<F>(file);
+        const bool known = with_kind_of(file, [&](const kind& k) {
+            const std::string made = golden_text(k, file);
             if (folder == nullptr)
                 EXPECT_EQ(made, text);
             else

@@ -9,7 +9,7 @@ set -euo pipefail
 layer_of() {
     local h=include/bouncer
     case $1 in
-    $h/result.h | $h/goal.h | $h/detail/bits.h | $h/detail/format.h | $h/detail/isa.h | $h/instruction_set.h | \
+    $h/result.h | $h/goal.h | $h/detail/bits.h | $h/detail/format.h | $h/detail/isa.h | $h/detail/parallel.h | $h/instruction_set.h | \
         src/base/*) echo "0 base" ;;
     $h/math.h | $h/*_math.h | src/math/*) echo "1 math" ;;
     $h/hash.h | $h/any_hasher.h | $h/detail/hash_*.h | src/hash/*) echo "1 hash" ;;

@@ -1,6 +1,7 @@
 // Designs against filters that are built and asked.
-#include <bouncer/all_filters.h>
 #include <bouncer/planner.h>
+
+#include "support/statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,8 @@ namespace {
 constexpr std::uint64_t keys = 100'000;
 
 std::uint64_t questions(double rate) {
-    return static_cast<std::uint64_t>(std::clamp(4000 / rate / BOUNCER_TEST_SCALE, 4096.0, 4e6));
+    return std::max<std::uint64_t>(4096,
+                                   test::divided(static_cast<std::uint64_t>(std::min(4000 / rate, 4e6))));
 }
 
 // Five sigma of the binomial, and what filters of one design differ by: the fill of a block varies, a ribbon's fraction

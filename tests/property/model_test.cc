@@ -1,9 +1,9 @@
 // A stateful model: random sequences of operations on every kind, plain and atomic side by side, against an exact set
 // of the hashes added. The state of a filter is a function of that set (of the multiset, where a kind counts), so after
-// every step the filter must equal one made afresh from the set; the other laws (no false negative, equal answers by every way of asking) are checked on
-// their own.
+// every step the filter must equal one made afresh from the set; the other laws (no false negative, equal answers by
+// every way of asking) are checked on their own.
 #include "property/generators.h"
-#include "support/kinds.h"
+#include "support/subject.h"
 
 #include <memory>
 #include <unordered_set>
@@ -70,15 +70,11 @@ struct answer_buffer {
     std::span<bool> span;
 };
 
-template <class Plain>
 class model {
   public:
-    using Atomic = typename Plain::template with_words<atomic_words>;
-    using key_set = std::conditional_t<idempotent_adds<Plain>, std::unordered_set<std::uint16_t>,
-                                       std::unordered_multiset<std::uint16_t>>;
-
-    explicit model(const goal& wanted)
-        : plain_(Plain::create(wanted).value()), atomic_(Atomic::create(wanted).value()) {
+    // `k` is the plain kind.
+    model(const kind& k, const goal& wanted)
+        : k(k), plain_(k.create(wanted).value()), atomic_(k.other().create(wanted).value()) {
         law(plain_.params() == atomic_.params(), "one goal gives one set of parameters");
         check();
     }
@@ -98,7 +94,7 @@ class model {
             break;
         case action::merge_other: merge_other(hashes); return;
         case action::fold:
-            if constexpr (is_foldable_bit_filter<Plain>::value) fold(next.number);
+            if (k.is.bits && k.is.foldable) fold(next.number);
             return;
         case action::clear:
             plain_.clear();
@@ -107,11 +103,12 @@ class model {
             return;
         case action::clone: clone(hashes); break;
         }
-        keys_.insert(next.keys.begin(), next.keys.end());
+        for (const std::uint16_t key : next.keys)
+            if (!k.is.idempotent || !keys_.contains(key)) keys_.insert(key);
     }
 
     void check() const {
-        const Plain fresh = made_of(keys_, plain_.params());
+        const subject fresh = made_afresh();
         const auto view = atomic_.view();
         law(plain_ == fresh, "plain bits are those of the set");
         law(atomic_ == fresh, "atomic bits are those of the set");
@@ -143,7 +140,7 @@ class model {
             law(of_atomic.span[i] == answer, "atomic: batch as single");
             law(i >= of_view.span.size() || of_view.span[i] == answer, "view: batch as single");
             law(atomic_.may_contain(hashes[i]) == answer, "atomic answers as plain");
-            if constexpr (is_bit_filter<Plain>::value)
+            if (k.is.released)
                 law(atomic_.may_contain_acquire(hashes[i]) == answer, "acquire answers as relaxed");
             law(view.may_contain(hashes[i]) == answer, "the view answers as plain");
             law(!(answer && keys_.empty()), "an empty filter says no");
@@ -152,9 +149,9 @@ class model {
     }
 
   private:
-    static Plain made_of(const key_set& keys, const typename Plain::parameters& chosen) {
-        Plain out = Plain::create(chosen).value();
-        for (const auto key : keys) out.add(hash_of(key));
+    subject made_afresh() const {
+        subject out = k.create(plain_.params()).value();
+        for (const auto key : keys_) out.add(hash_of(key));
         return out;
     }
 
@@ -169,7 +166,7 @@ class model {
 
     // One by batch, the other one by one; which is which, the number says.
     void add_batch(const std::vector<std::uint64_t>& hashes, std::uint8_t number) {
-        const auto both = [&](auto& batched, auto& single) {
+        const auto both = [&](subject& batched, subject& single) {
             std::size_t changed = 0;
             for (const std::uint64_t hash : hashes) changed += single.add(hash);
             law(batched.add_batch(hashes) == changed, "add_batch counts what single adds count");
@@ -181,7 +178,7 @@ class model {
     }
 
     void add_all(const std::vector<std::uint64_t>& hashes, std::uint8_t number) {
-        if constexpr (is_bit_filter<Plain>::value) {
+        if (k.is.bits) {
             plain_.add_all(hashes, number % 5u);
             atomic_.add_all(hashes, number % 3u);
         } else {
@@ -198,7 +195,7 @@ class model {
     }
 
     void test_and_add_batch(const std::vector<std::uint64_t>& hashes, std::uint8_t number) {
-        const auto both = [&](auto& batched, auto& single) {
+        const auto both = [&](subject& batched, subject& single) {
             answer_buffer answers(hashes.size());
             const std::size_t added = batched.test_and_add(hashes, answers.span);
             std::size_t fresh = 0;
@@ -218,30 +215,28 @@ class model {
 
     // A union of either order and either access; the first argument of merge stays as it was.
     void merge(const std::vector<std::uint64_t>& hashes) {
-        Plain other = Plain::create(plain_.params()).value();
+        subject other = k.create(plain_.params()).value();
         other.add_batch(hashes);
         double together = 0;
-        if constexpr (is_bit_filter<Plain>::value) {
+        if (k.is.bits) {
             together = plain_.union_size(other).value();
             law(atomic_.intersection_size(other).value() >= 0, "no negative intersection");
         }
-        Plain reversed = other.clone().value();
+        subject reversed = other.clone();
         const double rate = reversed.merge(atomic_).value();
         law(plain_.merge(other).value() == rate, "a union commutes");
         law(atomic_.merge(other.view()).value() == rate, "atomic merges as plain");
         law(plain_ == reversed, "a union commutes, bit by bit");
         law(plain_.expected_fpr() == rate, "merge returns the rate after");
-        if constexpr (is_bit_filter<Plain>::value)
-            law(plain_.approximate_size() == together, "union_size forecasts the merge");
-        if constexpr (idempotent_adds<Plain>)
-            law(plain_.merge(plain_).value() == rate, "a merge with itself changes nothing");
+        if (k.is.bits) law(plain_.approximate_size() == together, "union_size forecasts the merge");
+        if (k.is.idempotent) law(plain_.merge(plain_).value() == rate, "a merge with itself changes nothing");
     }
 
     // True: the keys are in.
     bool merge_if_within(const std::vector<std::uint64_t>& hashes, std::uint8_t number) {
-        Plain other = Plain::create(plain_.params()).value();
+        subject other = k.create(plain_.params()).value();
         other.add_batch(hashes);
-        Plain joined = plain_.clone().value();
+        subject joined = plain_.clone();
         const double after = joined.merge(other).value();
         const double limit = number < 8 ? after : std::pow(10.0, -(number % 7) - 0.5);
         const auto of_plain = plain_.merge_if_within(other, limit);
@@ -263,8 +258,7 @@ class model {
 
     // Another size is refused, and changes nothing.
     void merge_other(const std::vector<std::uint64_t>& hashes) {
-        Plain other =
-            Plain::create(goal{.keys = 2 * hashes.size() + 50, .false_positive_rate = 0.017}).value();
+        subject other = k.create(goal{.keys = 2 * hashes.size() + 50, .false_positive_rate = 0.017}).value();
         if (other.params() == plain_.params()) return;
         other.add_batch(hashes);
         const auto is_mismatch = [](const result<double>& refused) {
@@ -272,7 +266,7 @@ class model {
         };
         is_mismatch(plain_.merge(other));
         is_mismatch(atomic_.merge_if_within(other, 0.5));
-        if constexpr (is_bit_filter<Plain>::value) is_mismatch(plain_.union_size(other));
+        if (k.is.bits) is_mismatch(plain_.union_size(other));
     }
 
     // As if the same keys had been added to a filter of 1/factor of the size; then goes on with that one.
@@ -288,19 +282,19 @@ class model {
             return;
         }
         law(small->size_bytes() * factor == plain_.size_bytes(), "a fold divides the size");
-        plain_ = plain_.fold(factor).value();
-        atomic_ = std::move(*small);
+        plain_.assign(plain_.fold(factor).value());
+        atomic_.assign(std::move(*small));
         law(plain_ == atomic_, "plain and atomic fold alike");
     }
 
     // A copy does not write through; then goes on with it.
     void clone(const std::vector<std::uint64_t>& hashes) {
-        Plain copy = atomic_.template clone<plain_words>().value();
+        subject copy = atomic_.clone(words_access::plain);
         law(copy == plain_, "a clone has the same bits");
         copy.add_batch(hashes);
         check();
-        plain_ = std::move(copy);
-        atomic_ = plain_.template clone<atomic_words>().value();
+        plain_.assign(std::move(copy));
+        atomic_.assign(plain_.clone(words_access::atomic));
     }
 
     void check_estimates() const {
@@ -316,13 +310,13 @@ class model {
         law(rate >= 0 && rate <= 1, "a rate is a rate");
         law(atomic_.expected_fpr() == rate, "atomic rate as plain");
         law(!(keys_.empty() && rate > 0), "an empty filter has a rate of 0");
-        if constexpr (is_bit_filter<Plain>::value) check_fill(fill, size);
+        if (k.is.bits) check_fill(fill, size);
     }
 
     void check_fill(double fill, double size) const {
-        const math::geometry shape = plain_.shape();
+        const math::geometry shape = k.shape_of(plain_.params());
         const auto keys = static_cast<double>(keys_.size());
-        const auto bits = static_cast<double>(plain_.size_bits());
+        const auto bits = static_cast<double>(shape.total_bits());
         const double most =
             std::min(1.0, keys * static_cast<double>(shape.k()) / bits); // every throw a new bit
         law(fill <= most * (1 + 1e-12), "no more bits than throws");
@@ -335,25 +329,25 @@ class model {
             "the fill is that of so many random keys");
     }
 
-    Plain plain_;
-    Atomic atomic_;
-    key_set keys_;
+    const kind& k;
+    subject plain_;
+    subject atomic_;
+    std::unordered_multiset<std::uint16_t> keys_; // each once, where a second add changes nothing
 };
 
-template <class F>
-class model_test : public ::testing::Test {};
-
 // Kinds that forget, or remember the order of their keys, have models of their own.
-template <class F>
-struct is_of_its_set : std::bool_constant<is_exact_and_mergeable<F>::value && commuting_adds<F>> {};
-TYPED_TEST_SUITE(model_test, plain_kinds_that<is_of_its_set>, kind_names);
+class model_test : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, model_test, plain_subjects_that([](const facts& is) {
+                             return is.incremental && is.exact && is.mergeable && is.commuting;
+                         }),
+                         subject_names);
 
-TYPED_TEST(model_test, random_steps_agree_with_an_exact_set) {
-    EXPECT_TRUE(rc::check(std::string(TypeParam::kind_name) + " agrees with an exact set", [] {
+TEST_P(model_test, random_steps_agree_with_an_exact_set) {
+    EXPECT_TRUE(rc::check(std::string(k.is.name) + " agrees with an exact set", [&] {
         const goal wanted = *servable_goal(400, 512).as("goal");
         const auto steps = *rc::gen::container<std::vector<step>>(any_step()).as("steps");
         const auto strangers = hashes_of(*some_keys().as("strangers"));
-        model<TypeParam> both(wanted);
+        model both(k, wanted);
         for (const step& next : steps) {
             both.run(next);
             both.check();

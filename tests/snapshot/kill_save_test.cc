@@ -29,7 +29,7 @@ class kill_save : public ::testing::Test {
             ASSERT_TRUE(saver.kill()) << "it ended by itself";
             const auto info = verify(path_);
             ASSERT_TRUE(info.has_value()) << info.error().message;
-            const auto found = load<plain_bloom>(path_).value();
+            const auto found = k.load(path_).value();
             ASSERT_TRUE(found == old_ || found == fresh_);
             ASSERT_LE(folder_.temporaries(), 1u);
             ASSERT_EQ(folder_.entries(), 1 + folder_.temporaries());
@@ -44,10 +44,11 @@ class kill_save : public ::testing::Test {
             EXPECT_GT(left_behind, 0u) << "no save was hit in its middle";
         }
     }
+    const kind& k = plain_bloom_kind();
     scratch_folder folder_;
     std::string path_ = folder_ / "filter";
-    plain_bloom old_ = filled_of_bytes<plain_bloom>(chunk_size / 2, 1);
-    plain_bloom fresh_ = filled_of_bytes<plain_bloom>(2 * chunk_size, 2);
+    subject old_ = filled_of_bytes(k, chunk_size / 2, 1);
+    subject fresh_ = filled_of_bytes(k, 2 * chunk_size, 2);
 };
 
 TEST_F(kill_save, with_nameless_files) {

@@ -1,6 +1,4 @@
 // kill -9 of processes that add to one shared file: no add that returned is lost, whoever looks.
-#include "support/kinds.h"
-
 #include "snapshot/children.h"
 #include "snapshot/files.h"
 #include "snapshot/kills.h"
@@ -31,10 +29,9 @@ constexpr std::uint64_t key_of(std::size_t writer, std::uint64_t i) {
     return random_hash(100 + writer, i);
 }
 
-template <class F>
-child start_writer(const std::string& path, std::size_t who, board& seen) {
+child start_writer(const kind& k, const std::string& path, std::size_t who, board& seen) {
     return child([&, who] {
-        auto shared = open_shared<F>(path, verification::lazy);
+        auto shared = k.open_shared(path, verification::lazy);
         if (!shared) return 1;
         const std::uint64_t first = seen.added[who].load();
         for (std::uint64_t i = first; i < first + most_per_life; ++i) {
@@ -45,10 +42,9 @@ child start_writer(const std::string& path, std::size_t who, board& seen) {
     });
 }
 
-template <class F>
-child start_reader(const std::string& path, board& seen) {
+child start_reader(const kind& k, const std::string& path, board& seen) {
     return child([&] {
-        auto shared = open_shared<F>(path, verification::lazy);
+        auto shared = k.open_shared(path, verification::lazy);
         if (!shared) return 1;
         for (std::uint64_t round = 0;; ++round) {
             const auto who = static_cast<std::size_t>(round % writers);
@@ -62,27 +58,25 @@ child start_reader(const std::string& path, board& seen) {
 }
 
 // Every key that a writer counted, from `from` on.
-template <class F>
-std::uint64_t missing(const F& f, const board& seen, std::size_t who, std::uint64_t from) {
+std::uint64_t missing(const subject& f, const board& seen, std::size_t who, std::uint64_t from) {
     const std::uint64_t count = seen.added[who].load(std::memory_order_acquire);
     std::uint64_t out = 0;
     for (std::uint64_t i = from; i < count; ++i) out += !f.may_contain(key_of(who, i));
     return out;
 }
 
-template <class F>
-void kill_writers(std::uint64_t kills) {
+void kill_writers(const kind& k, std::uint64_t kills) {
     const scratch_folder folder;
     const std::string path = folder / "shared";
     // Never more than a third full, or an add that is lost would not be noticed.
-    const auto chosen = parameters_of_bytes<F>(std::max<std::uint64_t>(chunk_size, kills * 65'536));
-    save(F::create(chosen).value(), path, {.durable = false}).value();
+    const auto chosen = parameters_of_bytes(k, std::max<std::uint64_t>(chunk_size, kills * 65'536));
+    save(k.create(chosen).value(), path, {.durable = false}).value();
     shared_value<board> seen;
-    auto mine = open_shared<F>(path).value();
-    child reader = start_reader<F>(path, *seen);
+    auto mine = k.open_shared(path).value();
+    child reader = start_reader(k, path, *seen);
     std::vector<child> running;
     std::array<std::uint64_t, writers> checked{};
-    for (std::size_t who = 0; who < writers; ++who) running.push_back(start_writer<F>(path, who, *seen));
+    for (std::size_t who = 0; who < writers; ++who) running.push_back(start_writer(k, path, who, *seen));
     std::uint64_t in_the_midst = 0;
     for (std::uint64_t round = 0; round < kills; ++round) {
         const auto who = static_cast<std::size_t>(random_hash(97, round) % writers);
@@ -94,7 +88,7 @@ void kill_writers(std::uint64_t kills) {
         ASSERT_EQ(missing(*mine, *seen, who, before), 0u) << "after kill " << round;
         checked[who] = seen->added[who].load();
         ASSERT_EQ(seen->missed.load(), 0u) << "the reader missed a key";
-        running[who] = start_writer<F>(path, who, *seen);
+        running[who] = start_writer(k, path, who, *seen);
     }
     for (child& each : running) each.kill();
     EXPECT_TRUE(reader.kill()) << "the reader ended by itself";
@@ -109,12 +103,12 @@ void kill_writers(std::uint64_t kills) {
     EXPECT_LT(mine->fill_ratio(), 0.4);
     EXPECT_EQ(verify(path).value().state, file_state::live);
     {
-        const auto loaded = load<F>(path).value();
+        const auto loaded = k.load(path).value();
         for (std::size_t who = 0; who < writers; ++who) EXPECT_EQ(missing(loaded, *seen, who, 0), 0u);
     }
     mine.seal().value();
     EXPECT_EQ(verify(path).value().state, file_state::sealed);
-    const auto sealed = load<F>(path).value();
+    const auto sealed = k.load(path).value();
     for (std::size_t who = 0; who < writers; ++who) EXPECT_EQ(missing(sealed, *seen, who, 0), 0u);
     std::printf(
         "%llu kills, %llu of them while keys were added; %llu adds returned, none is lost; %llu queries\n",
@@ -122,15 +116,14 @@ void kill_writers(std::uint64_t kills) {
         static_cast<unsigned long long>(all), static_cast<unsigned long long>(seen->asked.load()));
 }
 
-template <class F>
-class kill_shared_kinds : public ::testing::Test {};
-template <class F>
-struct can_be_shared : std::bool_constant<detail::shareable<F> && (F::no_false_negatives || rotating<F>)> {
-}; // not what forgets at random
-TYPED_TEST_SUITE(kill_shared_kinds, kinds_that<can_be_shared>, kind_names);
+class kill_shared_kinds : public kind_test {};
+constexpr bool can_be_shared(const facts& is) {
+    return is.shareable && (is.exact || is.rotating); // not what forgets at random
+}
+INSTANTIATE_TEST_SUITE_P(all, kill_shared_kinds, subjects_that(can_be_shared), subject_names);
 
-TYPED_TEST(kill_shared_kinds, lose_no_add_that_returned) {
-    kill_writers<TypeParam>(kill_count(130));
+TEST_P(kill_shared_kinds, lose_no_add_that_returned) {
+    kill_writers(k, kill_count(130));
 }
 
 // Opens, adds, seals, closes, again and again, until it is killed: the file is whole at every moment, and has every
@@ -138,7 +131,8 @@ TYPED_TEST(kill_shared_kinds, lose_no_add_that_returned) {
 TEST(kill_shared, while_it_seals) {
     const scratch_folder folder;
     const std::string path = folder / "shared";
-    save(atomic_bloom::create(parameters_of_bytes<atomic_bloom>(4 * chunk_size)).value(), path).value();
+    const kind& k = atomic_bloom_kind();
+    save(k.create(parameters_of_bytes(k, 4 * chunk_size)).value(), path).value();
     shared_value<board> seen;
     std::uint64_t live = 0;
     std::uint64_t sealed = 0;
@@ -146,8 +140,7 @@ TEST(kill_shared, while_it_seals) {
     for (std::uint64_t round = 0; round < kills; ++round) {
         child sealer([&] {
             for (std::uint64_t i = seen->added[0].load();; ++i) {
-                auto shared =
-                    open_shared<atomic_bloom>(path, i % 4 == 0 ? verification::eager : verification::lazy);
+                auto shared = k.open_shared(path, i % 4 == 0 ? verification::eager : verification::lazy);
                 if (!shared) return 1;
                 (*shared)->add(key_of(0, i));
                 seen->added[0].store(i + 1, std::memory_order_release);
@@ -159,11 +152,11 @@ TEST(kill_shared, while_it_seals) {
         const auto info = verify(path);
         ASSERT_TRUE(info.has_value()) << info.error().message;
         (info->state == file_state::live ? live : sealed) += 1;
-        ASSERT_EQ(missing(load<atomic_bloom>(path).value(), *seen, 0, 0), 0u);
+        ASSERT_EQ(missing(k.load(path).value(), *seen, 0, 0), 0u);
     }
     EXPECT_GT(seen->added[0].load(), 0u);
     EXPECT_GT(live, 0u) << "no seal was hit in its middle";
-    auto shared = open_shared<atomic_bloom>(path).value();
+    auto shared = k.open_shared(path).value();
     shared.seal().value();
     EXPECT_EQ(verify(path).value().state, file_state::sealed);
 }

@@ -48,12 +48,13 @@ class extra_memory : public ::testing::Test {
   protected:
     void SetUp() override {
         if (!memory_is_real) GTEST_SKIP() << "not under a checker";
-        filter_.emplace(atomic_bloom::create(parameters_of_bytes<atomic_bloom>(size, 64)).value());
+        filter_.emplace(k.create(parameters_of_bytes(k, size, 64)).value());
         for (std::uint64_t i = 0; i < 1'000'000; ++i) filter_->add(random_hash(1, i)); // touches every page
     }
+    const kind& k = atomic_bloom_kind();
     scratch_folder folder_;
     std::string path_ = folder_ / "filter";
-    std::optional<atomic_bloom> filter_;
+    std::optional<subject> filter_;
 };
 
 constexpr std::uint64_t allowed_kib = 4 * 1024;
@@ -70,8 +71,8 @@ TEST_F(extra_memory, of_writing_and_reading) {
               }),
               2 * allowed_kib);
     EXPECT_LE(peak_kib([&] { return fold_file(path_, other, 64, {.durable = false}); }), 2 * allowed_kib);
-    EXPECT_LE(peak_kib([&] { return load<atomic_bloom>(path_); }), size / 1024 + allowed_kib);
-    EXPECT_LE(peak_kib([&] { return bouncer::map<bloom_view>(path_); }), allowed_kib);
+    EXPECT_LE(peak_kib([&] { return k.load(path_); }), size / 1024 + allowed_kib);
+    EXPECT_LE(peak_kib([&] { return k.map(path_); }), allowed_kib);
 }
 
 } // namespace

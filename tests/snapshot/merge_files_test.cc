@@ -11,23 +11,22 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class merge_files_of : public ::testing::Test {};
-TYPED_TEST_SUITE(merge_files_of, plain_kinds_that<is_bit_filter>, kind_names);
+class merge_files_of : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, merge_files_of, plain_subjects_that(&facts::bits), subject_names);
 
 constexpr save_options quick() {
     return {.durable = false};
 }
 
-TYPED_TEST(merge_files_of, equals_the_merge_in_memory) {
+TEST_P(merge_files_of, equals_the_merge_in_memory) {
     const scratch_folder folder;
     for (const std::uint64_t bytes : {std::uint64_t{64}, page_size + 64, chunk_size, 2 * chunk_size + 320}) {
         SCOPED_TRACE(bytes);
-        const auto chosen = parameters_of_bytes<TypeParam>(bytes);
-        auto all = TypeParam::create(chosen).value();
+        const auto chosen = parameters_of_bytes(k, bytes);
+        auto all = k.create(chosen).value();
         std::vector<std::string> inputs;
         for (std::uint64_t i = 0; i < 4; ++i) {
-            auto one = TypeParam::create(chosen).value();
+            auto one = k.create(chosen).value();
             one.add_batch(random_hashes(static_cast<std::size_t>(bytes / 16), 10 + i));
             all.merge(one).value();
             inputs.push_back(folder / ("in" + std::to_string(i)));
@@ -37,7 +36,7 @@ TYPED_TEST(merge_files_of, equals_the_merge_in_memory) {
             const auto info =
                 merge_files(inputs, folder / "out", {.label = "all", .compress = compress, .durable = false});
             ASSERT_TRUE(info.has_value()) << info.error().message;
-            EXPECT_TRUE(load<TypeParam>(folder / "out").value() == all);
+            EXPECT_TRUE(k.load(folder / "out").value() == all);
             const auto stored = verify(folder / "out").value();
             EXPECT_EQ(stored.label, "all");
             EXPECT_EQ(stored.compressed, compress);
@@ -49,32 +48,27 @@ TYPED_TEST(merge_files_of, equals_the_merge_in_memory) {
 }
 
 // Kinds whose union is not the OR of their words.
-template <class F>
-struct needs_its_memory : std::bool_constant<incremental<F> && !F::union_is_or> {};
-template <class F>
-void expect_unsupported() {
-    const scratch_folder folder;
-    const std::string path = folder / "in";
-    auto f = F::create({.keys = 100, .false_positive_rate = 0.01}).value();
-    f.add_batch(random_hashes(100, 1));
-    save(f, path, quick()).value();
-    EXPECT_TRUE(fails_with(merge_files({path, path}, folder / "out"), error_code::unsupported, F::kind_name));
-    EXPECT_EQ(folder.entries(), 1u);
-}
 TEST(merge_files_in_words, is_refused_where_a_union_is_no_or) {
-    for_each_kind<plain_words>([]<class F>() {
-        SCOPED_TRACE(F::kind_name);
-        if constexpr (needs_its_memory<F>::value) expect_unsupported<F>();
-    });
+    const auto needs_its_memory = [](const facts& is) { return is.incremental && !is.union_is_or; };
+    for (const kind* each : filtered(needs_its_memory, words_access::plain)) {
+        SCOPED_TRACE(each->is.name);
+        const scratch_folder folder;
+        const std::string path = folder / "in";
+        auto f = each->create(goal{.keys = 100, .false_positive_rate = 0.01}).value();
+        f.add_batch(random_hashes(100, 1));
+        save(f, path, quick()).value();
+        EXPECT_TRUE(
+            fails_with(merge_files({path, path}, folder / "out"), error_code::unsupported, each->is.name));
+        EXPECT_EQ(folder.entries(), 1u);
+    }
 }
 
 class merge_files_test : public ::testing::Test {
   protected:
-    using filter = plain_bloom;
-    filter made(std::uint64_t stream, std::uint64_t bytes = 10 * page_size, const hash_spec& spec = {}) {
-        return filled<filter>(parameters_of_bytes<filter>(bytes), stream, &spec);
+    subject made(std::uint64_t stream, std::uint64_t bytes = 10 * page_size, const hash_spec& spec = {}) {
+        return filled(k, parameters_of_bytes(k, bytes), stream, spec);
     }
-    std::string stored(const std::string& name, const filter& f) {
+    std::string stored(const std::string& name, const subject& f) {
         save(f, folder_ / name, quick()).value();
         return folder_ / name;
     }
@@ -87,6 +81,7 @@ class merge_files_test : public ::testing::Test {
         EXPECT_TRUE(bytes_of(out) == before);
         EXPECT_EQ(folder_.entries(), entries);
     }
+    const kind& k = plain_bloom_kind();
     scratch_folder folder_;
     std::string out_ = folder_ / "out";
 };
@@ -94,14 +89,14 @@ class merge_files_test : public ::testing::Test {
 TEST_F(merge_files_test, of_one_is_that_one) {
     const auto f = made(1);
     merge_files({stored("a", f)}, out_, quick()).value();
-    EXPECT_TRUE(load<filter>(out_).value() == f);
+    EXPECT_TRUE(k.load(out_).value() == f);
 }
 
 TEST_F(merge_files_test, of_the_same_twice_is_that_one) {
     const auto f = made(1);
     const std::string a = stored("a", f);
     merge_files({a, a, a}, out_, quick()).value();
-    EXPECT_TRUE(load<filter>(out_).value() == f);
+    EXPECT_TRUE(k.load(out_).value() == f);
 }
 
 TEST_F(merge_files_test, output_may_be_an_input) {
@@ -111,10 +106,10 @@ TEST_F(merge_files_test, output_may_be_an_input) {
     const std::string b = stored("b", g);
     f.merge(g).value();
     merge_files({a, b}, a, quick()).value();
-    EXPECT_TRUE(load<filter>(a).value() == f);
+    EXPECT_TRUE(k.load(a).value() == f);
     EXPECT_EQ(folder_.entries(), 2u);
     merge_files({a, b}, b, quick()).value();
-    EXPECT_TRUE(load<filter>(b).value() == f);
+    EXPECT_TRUE(k.load(b).value() == f);
 }
 
 // More files than stay open, in a process that may hardly have more open than those, and of several chunks each.
@@ -124,11 +119,11 @@ TEST_F(merge_files_test, of_three_hundred) {
     rlimit few = before;
     few.rlim_cur = 290;
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
-    const auto chosen = parameters_of_bytes<filter>(chunk_size + page_size);
-    auto all = filter::create(chosen).value();
+    const auto chosen = parameters_of_bytes(k, chunk_size + page_size);
+    auto all = k.create(chosen).value();
     std::vector<std::string> inputs;
     for (std::uint64_t i = 0; i < 300; ++i) {
-        auto one = filter::create(chosen).value();
+        auto one = k.create(chosen).value();
         one.add_batch(random_hashes(500, 10 + i));
         all.merge(one).value();
         inputs.push_back(folder_ / ("in" + std::to_string(i)));
@@ -137,10 +132,10 @@ TEST_F(merge_files_test, of_three_hundred) {
     const auto done = merge_files(inputs, out_, quick());
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
     ASSERT_TRUE(done.has_value()) << done.error().message;
-    EXPECT_TRUE(load<filter>(out_).value() == all);
+    EXPECT_TRUE(k.load(out_).value() == all);
     // The output as one of those that do not stay open.
     merge_files(inputs, inputs.back(), quick()).value();
-    EXPECT_TRUE(load<filter>(inputs.back()).value() == all);
+    EXPECT_TRUE(k.load(inputs.back()).value() == all);
 }
 
 TEST_F(merge_files_test, of_a_live_file_takes_what_is_in_it) {
@@ -148,18 +143,20 @@ TEST_F(merge_files_test, of_a_live_file_takes_what_is_in_it) {
     const auto g = made(2);
     const std::string a = stored("a", f);
     const std::string b = stored("b", g);
-    auto shared = open_shared<atomic_bloom>(a).value();
+    auto shared = atomic_bloom_kind().open_shared(a).value();
     const auto more = random_hashes(100, 5);
     shared->add_batch(more);
     f.add_batch(more);
     f.merge(g).value();
     merge_files({a, b}, out_, quick()).value();
-    EXPECT_TRUE(load<filter>(out_).value() == f);
+    EXPECT_TRUE(k.load(out_).value() == f);
     EXPECT_EQ(verify(out_).value().state, file_state::sealed);
 }
 
 TEST_F(merge_files_test, refuses_another_kind) {
-    save(filled_of_bytes<plain_blocked_bloom>(10 * page_size), folder_ / "b", quick()).value();
+    save(filled_of_bytes(kind_named("blocked_bloom", words_access::plain), 10 * page_size), folder_ / "b",
+         quick())
+        .value();
     expect_refused(stored("a", made(1)), folder_ / "b", error_code::mismatch);
 }
 TEST_F(merge_files_test, refuses_other_parameters) {

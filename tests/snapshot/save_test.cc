@@ -53,17 +53,18 @@ class save_file : public ::testing::Test {
         return ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
     }
 
+    const kind& k = plain_bloom_kind();
     scratch_folder folder_;
     std::string path_ = folder_ / "filter";
-    plain_bloom old_ = filled_of_bytes<plain_bloom>(page_size, 1);
-    plain_bloom fresh_ = filled_of_bytes<plain_bloom>(3 * chunk_size, 2);
+    subject old_ = filled_of_bytes(k, page_size, 1);
+    subject fresh_ = filled_of_bytes(k, 3 * chunk_size, 2);
 };
 
 TEST_F(save_file, replaces_and_leaves_nothing_else) {
     save(old_, path_).value();
-    EXPECT_TRUE(load<plain_bloom>(path_).value() == old_);
+    EXPECT_TRUE(k.load(path_).value() == old_);
     save(fresh_, path_).value();
-    EXPECT_TRUE(load<plain_bloom>(path_).value() == fresh_);
+    EXPECT_TRUE(k.load(path_).value() == fresh_);
     EXPECT_EQ(folder_.entries(), 1u);
 }
 
@@ -101,7 +102,7 @@ TEST_F(save_file, follows_links_to_what_they_point_to) {
     save(fresh_, folder_ / "second").value();
     EXPECT_TRUE(std::filesystem::is_symlink(path_));
     EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "second"));
-    EXPECT_TRUE(load<plain_bloom>(target).value() == fresh_);
+    EXPECT_TRUE(k.load(target).value() == fresh_);
     EXPECT_EQ(folder_.entries(), 3u);
 }
 
@@ -123,7 +124,7 @@ TEST_F(save_file, into_the_current_folder) {
         return done ? "" : done.error().message;
     });
     EXPECT_EQ(said, "");
-    EXPECT_TRUE(load<plain_bloom>(path_).value() == fresh_);
+    EXPECT_TRUE(k.load(path_).value() == fresh_);
 }
 
 TEST_F(save_file, of_a_long_name) {
@@ -177,7 +178,7 @@ TEST_F(save_file, without_nameless_files) {
     const std::string said = saved_under(no_nameless_files, path_);
     if (said == "cannot restrict") GTEST_SKIP() << said;
     EXPECT_EQ(said, "");
-    EXPECT_TRUE(load<plain_bloom>(path_).value() == fresh_);
+    EXPECT_TRUE(k.load(path_).value() == fresh_);
     EXPECT_EQ(mode_of(path_), 0600u);
     EXPECT_EQ(folder_.entries(), 1u);
 }
@@ -194,7 +195,7 @@ TEST_F(save_file, where_a_nameless_file_cannot_be_given_a_name) {
 
 TEST_F(save_file, without_sync_too) {
     EXPECT_EQ(saved_under([] { return deny(SYS_fsync, EIO); }, path_, {.durable = false}), "");
-    EXPECT_TRUE(load<plain_bloom>(path_).value() == fresh_);
+    EXPECT_TRUE(k.load(path_).value() == fresh_);
 }
 
 TEST_F(save_file, removes_what_a_killed_process_left_and_nothing_else) {
@@ -271,7 +272,7 @@ TEST_F(save_file, two_at_once_end_as_one_of_them) {
         b.join();
         const auto info = verify(path_);
         ASSERT_TRUE(info.has_value()) << info.error().message;
-        const auto result = load<plain_bloom>(path_).value();
+        const auto result = k.load(path_).value();
         EXPECT_TRUE(result == old_ || result == fresh_);
         EXPECT_EQ(folder_.entries(), 1u);
     }
@@ -289,7 +290,7 @@ TEST_F(save_file, several_processes_at_once_with_named_and_nameless_files) {
             return 0;
         });
     for (child& each : savers) EXPECT_EQ(each.wait(), 0);
-    const auto result = load<plain_bloom>(path_).value();
+    const auto result = k.load(path_).value();
     EXPECT_TRUE(result == old_ || result == fresh_);
     EXPECT_EQ(folder_.entries(), 1u);
 }

@@ -4,6 +4,8 @@
 #include "snapshot/sizes.h"
 #include "support/failures.h"
 
+#include <bouncer/bloom.h>
+#include <bouncer/keyed.h>
 #include <bouncer/snapshot.h>
 
 #include <sched.h>
@@ -13,27 +15,26 @@
 namespace bouncer::test {
 namespace {
 
-template <class F>
-class shared_by_processes : public ::testing::Test {
+class shared_by_processes : public kind_test {
   protected:
     scratch_folder folder_;
     std::string path_ = folder_ / "shared";
 };
-template <class F>
-struct is_shareable_by_any : std::bool_constant<bouncer::detail::shareable<F> && commuting_adds<F>> {};
-TYPED_TEST_SUITE(shared_by_processes, atomic_kinds_that<is_shareable_by_any>, kind_names);
+INSTANTIATE_TEST_SUITE_P(all, shared_by_processes,
+                         atomic_subjects_that([](const facts& is) { return is.shareable && is.commuting; }),
+                         subject_names);
 
 // Disjoint keys from several processes at once, one by one and in batches: the words of one process that adds all.
-TYPED_TEST(shared_by_processes, end_with_the_words_of_one) {
+TEST_P(shared_by_processes, end_with_the_words_of_one) {
     constexpr std::size_t processes = 4;
     constexpr std::size_t each = 20'000;
-    auto expected = TypeParam::create({.keys = processes * each, .false_positive_rate = 0.05}).value();
-    save(expected, this->path_, {.durable = false}).value();
+    auto expected = k.create(goal{.keys = processes * each, .false_positive_rate = 0.05}).value();
+    save(expected, path_, {.durable = false}).value();
     shared_value<std::atomic<unsigned>> ready;
     std::vector<child> adders;
     for (std::size_t p = 0; p < processes; ++p)
         adders.emplace_back([&, p] {
-            auto shared = open_shared<TypeParam>(this->path_);
+            auto shared = k.open_shared(path_);
             if (!shared) return 1;
             const auto hashes = random_hashes(each, 1, p * each);
             ++*ready;
@@ -50,15 +51,16 @@ TYPED_TEST(shared_by_processes, end_with_the_words_of_one) {
         });
     for (child& one : adders) EXPECT_EQ(one.wait(), 0);
     expected.add_batch(random_hashes(processes * each, 1));
-    auto shared = open_shared<TypeParam>(this->path_).value();
+    auto shared = k.open_shared(path_).value();
     EXPECT_TRUE(*shared == expected);
     shared.seal().value();
-    EXPECT_EQ(verify(this->path_).value().state, file_state::sealed);
-    EXPECT_TRUE(load<TypeParam>(this->path_).value() == expected);
+    EXPECT_EQ(verify(path_).value().state, file_state::sealed);
+    EXPECT_TRUE(k.load(path_).value() == expected);
 }
 
 class shared_file : public ::testing::Test {
   protected:
+    const kind& k = atomic_bloom_kind();
     scratch_folder folder_;
     std::string path_ = folder_ / "shared";
 };
@@ -66,18 +68,18 @@ class shared_file : public ::testing::Test {
 // Processes that open a sealed file at once, each of which adds as soon as it can: whoever still checks the checksums
 // must not take another's keys for damage.
 TEST_F(shared_file, opened_by_many_at_once) {
-    save(filled_of_bytes<atomic_bloom>(8 * chunk_size), path_, {.durable = false}).value();
+    save(filled_of_bytes(k, 8 * chunk_size), path_, {.durable = false}).value();
     for (int round = 0; round < 10; ++round) {
         std::vector<child> all;
         for (std::uint64_t p = 0; p < 4; ++p)
             all.emplace_back([&, p] {
-                auto shared = open_shared<atomic_bloom>(path_, verification::eager);
+                auto shared = k.open_shared(path_, verification::eager);
                 if (!shared) return shared.error().code == error_code::corrupt ? 2 : 1;
                 for (std::uint64_t i = 0; i < 1000; ++i) (*shared)->add(random_hash(20 + p, i));
                 return 0;
             });
         for (child& each : all) EXPECT_EQ(each.wait(), 0) << "2: takes adds for damage";
-        auto shared = open_shared<atomic_bloom>(path_).value();
+        auto shared = k.open_shared(path_).value();
         shared.seal().value();
     }
     EXPECT_EQ(verify(path_).value().state, file_state::sealed);
@@ -85,11 +87,11 @@ TEST_F(shared_file, opened_by_many_at_once) {
 
 // Whoever reads meanwhile gets a whole filter, or is told that the file changed under his hands; never "corrupt".
 TEST_F(shared_file, load_and_verify_while_others_open_add_and_seal) {
-    save(filled_of_bytes<atomic_bloom>(2 * chunk_size), path_, {.durable = false}).value();
+    save(filled_of_bytes(k, 2 * chunk_size), path_, {.durable = false}).value();
     shared_value<std::atomic<bool>> stop;
     child adder([&] {
         for (std::uint64_t i = 0; !stop->load(); ++i) {
-            auto shared = open_shared<atomic_bloom>(path_, verification::lazy);
+            auto shared = k.open_shared(path_, verification::lazy);
             if (!shared) return 1;
             for (std::uint64_t key = 0; key < 1'000; ++key) (*shared)->add(random_hash(5, i * 1'000 + key));
             if (!shared->seal()) return 2;
@@ -103,7 +105,7 @@ TEST_F(shared_file, load_and_verify_while_others_open_add_and_seal) {
     for (int i = 0; i < 300; ++i) {
         const auto info = verify(path_);
         ASSERT_TRUE(info.has_value() || changed(info.error())) << info.error().message;
-        const auto loaded = load<plain_bloom>(path_);
+        const auto loaded = k.other().load(path_);
         ASSERT_TRUE(loaded.has_value() || changed(loaded.error())) << loaded.error().message;
         if (!loaded) continue;
         ++whole;
@@ -117,9 +119,9 @@ TEST_F(shared_file, load_and_verify_while_others_open_add_and_seal) {
 
 // The footer was written but "sealed" did not reach the disk: the caller may go on adding, so the file must stay live.
 TEST_F(shared_file, stays_live_when_the_last_step_of_seal_fails) {
-    save(filled_of_bytes<atomic_bloom>(chunk_size), path_).value();
+    save(filled_of_bytes(k, chunk_size), path_).value();
     child sealer([&] {
-        auto shared = open_shared<atomic_bloom>(path_);
+        auto shared = k.open_shared(path_);
         if (!shared || !deny(SYS_msync, EIO)) return 1;
         const auto sealed = shared->seal();
         if (sealed || sealed.error().code != error_code::io) return 2;
@@ -128,20 +130,20 @@ TEST_F(shared_file, stays_live_when_the_last_step_of_seal_fails) {
     });
     EXPECT_EQ(sealer.wait(), 0);
     EXPECT_EQ(verify(path_).value().state, file_state::live);
-    EXPECT_TRUE(load<plain_bloom>(path_).value().may_contain(random_hash(11, 11)));
+    EXPECT_TRUE(k.other().load(path_).value().may_contain(random_hash(11, 11)));
 }
 
 TEST_F(shared_file, is_not_replaced_by_a_save) {
-    const auto filter = filled_of_bytes<atomic_bloom>(chunk_size);
+    const auto filter = filled_of_bytes(k, chunk_size);
     save(filter, path_).value();
     {
-        auto shared = open_shared<atomic_bloom>(path_).value();
+        auto shared = k.open_shared(path_).value();
         shared->add(random_hash(9, 9));
         EXPECT_TRUE(fails_with(save(*shared, path_), error_code::io, path_, "open_shared"));
         EXPECT_TRUE(fails_with(merge_files({path_}, path_), error_code::io, path_));
         shared.seal().value();
     }
-    EXPECT_TRUE(load<plain_bloom>(path_).value().may_contain(random_hash(9, 9)));
+    EXPECT_TRUE(k.other().load(path_).value().may_contain(random_hash(9, 9)));
     EXPECT_TRUE(save(filter, path_).has_value());
 }
 
@@ -157,10 +159,10 @@ static_assert(!opens_shared<plain_bloom> && !opens_shared<keyed<plain_bloom>> &&
               !opens_shared<keyed<bloom_view>>);
 
 TEST_F(shared_file, seal_is_refused_while_another_process_has_it_open) {
-    save(filled_of_bytes<atomic_bloom>(chunk_size), path_).value();
+    save(filled_of_bytes(k, chunk_size), path_).value();
     shared_value<std::atomic<int>> stage;
     child other([&] {
-        auto shared = open_shared<atomic_bloom>(path_);
+        auto shared = k.open_shared(path_);
         if (!shared) return 1;
         (*shared)->add(random_hash(7, 7));
         stage->store(1);
@@ -168,7 +170,7 @@ TEST_F(shared_file, seal_is_refused_while_another_process_has_it_open) {
         return 0;
     });
     while (stage->load() != 1) ::sched_yield();
-    auto mine = open_shared<atomic_bloom>(path_).value();
+    auto mine = k.open_shared(path_).value();
     EXPECT_TRUE(mine->may_contain(random_hash(7, 7)));
     EXPECT_TRUE(fails_with(mine.seal(), error_code::io, path_, "open"));
     EXPECT_EQ(verify(path_).value().state, file_state::live);
@@ -178,17 +180,18 @@ TEST_F(shared_file, seal_is_refused_while_another_process_has_it_open) {
     EXPECT_EQ(other.wait(), 0);
     mine.seal().value();
     EXPECT_EQ(verify(path_).value().state, file_state::sealed);
-    const auto loaded = load<plain_bloom>(path_).value();
+    const auto loaded = k.other().load(path_).value();
     EXPECT_TRUE(loaded.may_contain(random_hash(7, 7)) && loaded.may_contain(random_hash(7, 8)));
 }
 
 TEST_F(shared_file, what_one_process_adds_another_sees_at_once) {
-    save(atomic_blocked_bloom::create({.keys = 10'000, .false_positive_rate = 1e-6}).value(), path_).value();
-    auto mine = open_shared<atomic_blocked_bloom>(path_).value();
-    const auto reader = bouncer::map<blocked_bloom_view>(path_).value();
+    const kind& blocked = kind_named("blocked_bloom", words_access::atomic);
+    save(blocked.create(goal{.keys = 10'000, .false_positive_rate = 1e-6}).value(), path_).value();
+    auto mine = blocked.open_shared(path_).value();
+    const auto reader = blocked.map(path_).value();
     shared_value<std::atomic<std::uint64_t>> count;
     child other([&] {
-        auto shared = open_shared<atomic_blocked_bloom>(path_);
+        auto shared = blocked.open_shared(path_);
         if (!shared) return 1;
         for (std::uint64_t i = 0; i < 10'000; ++i) {
             (*shared)->add(random_hash(8, i));
@@ -208,9 +211,9 @@ TEST_F(shared_file, what_one_process_adds_another_sees_at_once) {
 }
 
 TEST_F(shared_file, an_unsealed_one_opens_again_with_all_keys) {
-    save(atomic_bloom::create({.keys = 1'000, .false_positive_rate = 0.01}).value(), path_).value();
+    save(k.create(goal{.keys = 1'000, .false_positive_rate = 0.01}).value(), path_).value();
     for (std::uint64_t i = 0; i < 10; ++i) {
-        auto shared = open_shared<atomic_bloom>(path_).value();
+        auto shared = k.open_shared(path_).value();
         shared->add(random_hash(9, i));
         for (std::uint64_t j = 0; j <= i; ++j) EXPECT_TRUE(shared->may_contain(random_hash(9, j)));
     }

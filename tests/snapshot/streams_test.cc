@@ -10,23 +10,27 @@
 namespace bouncer::test {
 namespace {
 
+const kind& plain(std::string_view name) {
+    return kind_named(name, words_access::plain);
+}
+
 TEST(streams, a_saved_file_and_a_stream_are_read_alike) {
     const scratch_folder folder;
-    const auto f = filled_of_bytes<plain_bloom>(3 * chunk_size + 64);
+    const auto f = filled_of_bytes(plain("bloom"), 3 * chunk_size + 64);
     save(f, folder / "file", {.durable = false}).value();
     const std::string text = bytes_of(folder / "file");
     const auto* const first = reinterpret_cast<const std::byte*>(text.data());
     const std::vector<std::byte> bytes(first, first + text.size());
-    EXPECT_TRUE(load<plain_bloom>(out_of(bytes, 8191)).value() == f);
+    EXPECT_TRUE(plain("bloom").load(out_of(bytes, 8191)).value() == f);
 }
 
 TEST(streams, pieces_of_changing_size) {
-    const auto f = filled_of_bytes<plain_blocked_bloom>(2 * chunk_size + 64);
+    const auto f = filled_of_bytes(plain("blocked_bloom"), 2 * chunk_size + 64);
     std::vector<std::byte> bytes;
     save(f, into(bytes)).value();
     std::uint64_t calls = 0;
     std::size_t at = 0;
-    const auto same = load<plain_blocked_bloom>([&](std::span<std::byte> wanted) -> result<std::size_t> {
+    const auto same = plain("blocked_bloom").load([&](std::span<std::byte> wanted) -> result<std::size_t> {
         const std::size_t piece = 1 + static_cast<std::size_t>(random_hash(9, calls++) % 100'000);
         const std::size_t some = std::min({piece, wanted.size(), bytes.size() - at});
         std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), some, wanted.begin());
@@ -38,17 +42,17 @@ TEST(streams, pieces_of_changing_size) {
 }
 
 TEST(streams, does_not_ask_for_bytes_behind_its_own) {
-    const auto f = filled_of_bytes<plain_bloom>(page_size);
+    const auto f = filled_of_bytes(plain("bloom"), page_size);
     std::vector<std::byte> bytes;
     save(f, into(bytes)).value();
     save(f, into(bytes)).value();
     const byte_source both = out_of(bytes, 1000);
-    EXPECT_TRUE(load<plain_bloom>(both).value() == f);
+    EXPECT_TRUE(plain("bloom").load(both).value() == f);
     EXPECT_TRUE(open(both).value().may_contain(random_hash(1, 0))) << "the second of two in one stream";
 }
 
 TEST(streams, through_a_pipe_between_processes) {
-    const auto f = filled_of_bytes<plain_register_bloom>(2 * chunk_size);
+    const auto f = filled_of_bytes(plain("register_bloom"), 2 * chunk_size);
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     child sender([&] {
@@ -64,7 +68,7 @@ TEST(streams, through_a_pipe_between_processes) {
         return done ? 0 : 1;
     });
     ::close(ends[1]);
-    const auto same = load<plain_register_bloom>([&](std::span<std::byte> wanted) -> result<std::size_t> {
+    const auto same = plain("register_bloom").load([&](std::span<std::byte> wanted) -> result<std::size_t> {
         const ssize_t got = ::read(ends[0], wanted.data(), wanted.size());
         if (got < 0) return failure{error_code::io, "the pipe"};
         return static_cast<std::size_t>(got);
@@ -75,7 +79,7 @@ TEST(streams, through_a_pipe_between_processes) {
 }
 
 TEST(streams, the_failure_of_a_sink_or_source_is_handed_on) {
-    const auto f = filled_of_bytes<plain_bloom>(2 * chunk_size);
+    const auto f = filled_of_bytes(plain("bloom"), 2 * chunk_size);
     std::vector<std::byte> bytes;
     save(f, into(bytes)).value();
     for (const std::size_t most : {0ul, 100ul, 4096ul, 5000ul, 2'000'000ul, bytes.size() - 1}) {
@@ -94,14 +98,14 @@ TEST(streams, the_failure_of_a_sink_or_source_is_handed_on) {
             given += *some;
             return some;
         };
-        EXPECT_TRUE(fails_with(load<plain_bloom>(byte_source(failing)), error_code::cancelled, "dead"));
+        EXPECT_TRUE(fails_with(plain("bloom").load(byte_source(failing)), error_code::cancelled, "dead"));
         given = 0;
     }
 }
 
 TEST(streams, a_source_that_claims_more_than_was_asked_is_refused) {
     const auto liar = [](std::span<std::byte> wanted) -> result<std::size_t> { return wanted.size() + 1; };
-    EXPECT_TRUE(fails_with(load<plain_bloom>(byte_source(liar)), error_code::io, "more bytes than"));
+    EXPECT_TRUE(fails_with(plain("bloom").load(byte_source(liar)), error_code::io, "more bytes than"));
     EXPECT_TRUE(fails_with(open(byte_source(liar)), error_code::io, "more bytes than"));
 }
 

@@ -1,8 +1,8 @@
 // What a build tells while shards are built, and that it stops when it is told to, even where no thread can be started.
 #include "snapshot/children.h"
 #include "support/failures.h"
-#include "support/kinds.h"
 #include "support/random_hashes.h"
+#include "support/subject.h"
 
 #include <gtest/gtest.h>
 
@@ -24,13 +24,12 @@ bool deny_threads() {
     }
 }
 
-template <class F>
-class built_progress : public ::testing::Test {
+class built_progress : public kind_test {
   protected:
     static constexpr std::uint64_t keys = 300'000; // of a binary_fuse one shard, of the others several
 
     // Builds with what is told of shards kept in told_, until `last` of it has been told.
-    result<F> build(unsigned threads, std::size_t last) {
+    result<subject> build(unsigned threads, std::size_t last) {
         told_.clear();
         build_options options{.threads = threads};
         options.progress = [&, here = std::this_thread::get_id()](const build_progress& now) {
@@ -39,7 +38,7 @@ class built_progress : public ::testing::Test {
             told_.push_back(now);
             return told_.size() < last;
         };
-        return F::build(hashes_, {.false_positive_rate = 0.01}, options);
+        return k.build(hashes_, {.false_positive_rate = 0.01}, options);
     }
     // What is wrong with that which was told of a whole build; "" is nothing.
     std::string wrong() const {
@@ -57,36 +56,36 @@ class built_progress : public ::testing::Test {
     std::vector<build_progress> told_;
     bool elsewhere_ = false;
 };
-TYPED_TEST_SUITE(built_progress, plain_kinds_that<is_buildable>, kind_names);
+INSTANTIATE_TEST_SUITE_P(all, built_progress, plain_subjects_that(&facts::buildable), subject_names);
 
 constexpr std::size_t never = ~std::size_t{0};
 
-TYPED_TEST(built_progress, goes_from_nothing_to_all) {
+TEST_P(built_progress, goes_from_nothing_to_all) {
     for (const unsigned threads : {1u, 2u, 16u}) {
-        ASSERT_TRUE(this->build(threads, never).has_value());
-        EXPECT_EQ(this->wrong(), "") << threads << " threads";
+        ASSERT_TRUE(build(threads, never).has_value());
+        EXPECT_EQ(wrong(), "") << threads << " threads";
     }
 }
 
-TYPED_TEST(built_progress, a_stop_is_heeded_at_every_report) {
-    ASSERT_TRUE(this->build(1, never).has_value());
-    const std::size_t all = this->told_.size(); // of one thread the same every time
+TEST_P(built_progress, a_stop_is_heeded_at_every_report) {
+    ASSERT_TRUE(build(1, never).has_value());
+    const std::size_t all = told_.size(); // of one thread the same every time
     for (std::size_t last = 1; last <= all; ++last) {
-        EXPECT_TRUE(fails_with(this->build(1, last), error_code::cancelled, "cancelled"));
-        EXPECT_EQ(this->told_.size(), last) << "asked again after it was told to stop";
+        EXPECT_TRUE(fails_with(build(1, last), error_code::cancelled, "cancelled"));
+        EXPECT_EQ(told_.size(), last) << "asked again after it was told to stop";
     }
-    EXPECT_TRUE(fails_with(this->build(16, 1), error_code::cancelled, "cancelled"));
-    EXPECT_TRUE(fails_with(this->build(16, 2), error_code::cancelled, "cancelled")); // there are always two
+    EXPECT_TRUE(fails_with(build(16, 1), error_code::cancelled, "cancelled"));
+    EXPECT_TRUE(fails_with(build(16, 2), error_code::cancelled, "cancelled")); // there are always two
 }
 
-TYPED_TEST(built_progress, where_no_thread_can_be_started) {
+TEST_P(built_progress, where_no_thread_can_be_started) {
     const std::string said = in_child([&]() -> std::string {
         if (!deny_threads()) return "cannot restrict";
-        if (!this->build(4, never)) return "not built";
-        if (const std::string what = this->wrong(); !what.empty()) return what;
-        if (this->told_.size() < 3) return "told at the ends only";
+        if (!build(4, never)) return "not built";
+        if (const std::string what = wrong(); !what.empty()) return what;
+        if (told_.size() < 3) return "told at the ends only";
         for (std::size_t last = 1; last <= 3; ++last)
-            if (const auto made = this->build(4, last); made || made.error().code != error_code::cancelled)
+            if (const auto made = build(4, last); made || made.error().code != error_code::cancelled)
                 return "not stopped at report " + std::to_string(last);
         return "";
     });

@@ -1,11 +1,10 @@
 // The false-positive rate of every hash in every layout, on keys as real programs have them.
-#include <bouncer/all_filters.h>
 #include <bouncer/hash.h>
 
 #include "support/key_sets.h"
-#include "support/kinds.h"
 #include "support/rate_variance.h"
 #include "support/statistics.h"
+#include "support/subject.h"
 
 #include <gtest/gtest.h>
 
@@ -21,8 +20,8 @@ namespace bouncer::test {
 namespace {
 
 constexpr double rate = 0.01;
-constexpr std::uint64_t keys = scaled(200'000);
-constexpr std::uint64_t queries = scaled(2'000'000);
+const std::uint64_t keys = divided(200'000);
+const std::uint64_t queries = divided(2'000'000);
 
 // FNV-1a as published, with a false claim that keeps the library from mixing it. A short key's last bytes hardly
 // reach its high bits.
@@ -37,7 +36,7 @@ struct measured {
     double sigmas;    // how far they are apart
 };
 
-std::size_t count_maybe(const auto& f, std::span<const std::uint64_t> hashes) {
+std::size_t count_maybe(const subject& f, std::span<const std::uint64_t> hashes) {
     std::array<bool, 1024> answers;
     std::size_t found = 0;
     for (std::size_t i = 0; i < hashes.size(); i += answers.size())
@@ -45,15 +44,38 @@ std::size_t count_maybe(const auto& f, std::span<const std::uint64_t> hashes) {
     return found;
 }
 
-template <class F>
-measured measure(const typename F::parameters& parameters, std::span<const std::uint64_t> added,
-                 std::span<const std::uint64_t> absent, bool good_hash) {
-    auto f = F::create(parameters).value();
+// A layout: a bit filter's kind in one of its forms.
+struct layout {
+    const kind& of;
+    choice parameters;
+
+    // "lanes8, k 8" where a kind has several forms, otherwise its name.
+    std::string name() const {
+        const std::string& words = parameters.text();
+        if (of.number_in(parameters, "form"))
+            return words.substr(words.find("form ") + 5) + ", k " + std::to_string(*of.k_in(parameters));
+        return std::string(of.is.name.substr(0, of.is.name.find("_bloom")));
+    }
+};
+
+const std::vector<layout>& all_layouts() {
+    static const std::vector<layout> all = [] {
+        std::vector<layout> out;
+        for (const kind* each : filtered(&facts::bits, words_access::plain))
+            for (const choice& parameters : each->variants(keys, rate)) out.push_back({*each, parameters});
+        return out;
+    }();
+    return all;
+}
+
+measured measure(const layout& chosen, hash_span added, hash_span absent, bool good_hash) {
+    auto f = chosen.of.create(chosen.parameters).value();
     f.add_batch(added);
     const auto hits = static_cast<double>(count_maybe(f, absent));
     const auto trials = static_cast<double>(absent.size());
     const double design = f.fpr_at(added.size());
-    const double spread = rate_variance(f, added.size());
+    const double spread =
+        rate_variance(chosen.of.shape_of(chosen.parameters), f.stored().segments.front().words, added.size());
     if (good_hash) {
         // The queries are spread evenly over these very bits, and the bits are those of a typical filter.
         EXPECT_TRUE(within_sigma(hits, trials, f.expected_fpr())) << "of its own bits";
@@ -63,28 +85,6 @@ measured measure(const typename F::parameters& parameters, std::span<const std::
     return {hits / trials / design, (hits / trials - design) / sigma};
 }
 
-// "lanes8, k 8" where a kind has several forms, otherwise its name.
-template <class F>
-std::string column_name(const typename F::parameters& parameters) {
-    if constexpr (requires { parameters.form; }) {
-        const std::string words = F::describe(parameters);
-        return words.substr(words.find("form ") + 5) + ", k " + std::to_string(parameters.k);
-    } else {
-        return std::string(F::kind_name.substr(0, F::kind_name.find("_bloom")));
-    }
-}
-
-// use.operator()<F>(parameters) for every layout.
-template <class Use>
-void for_each_layout(Use use) {
-    for_each_kind<plain_words>([&]<class F>() {
-        if constexpr (is_bit_filter<F>::value) {
-            static const auto all = variants<F>(keys, rate);
-            for (const auto& parameters : all) use.template operator()<F>(parameters);
-        }
-    });
-}
-
 // A row of the table: one hash on one kind of keys, in every layout. Filters are fed with hashes, because the split
 // block kind knows keys under XXH64 only.
 template <class Hasher>
@@ -92,10 +92,10 @@ std::vector<measured> row(const Hasher& hasher, key_set set, bool good_hash) {
     const auto added = hashes_of(hasher, set, 0, keys);
     const auto absent = hashes_of(hasher, set, keys, queries);
     std::vector<measured> out;
-    for_each_layout([&]<class F>(const auto& parameters) {
-        SCOPED_TRACE(column_name<F>(parameters));
-        out.push_back(measure<F>(parameters, added, absent, good_hash));
-    });
+    for (const layout& each : all_layouts()) {
+        SCOPED_TRACE(each.name());
+        out.push_back(measure(each, added, absent, good_hash));
+    }
     return out;
 }
 
@@ -106,9 +106,7 @@ class table {
             "%llu keys, %llu absent ones, designed for %g %%: measured rate / designed rate (sigmas off)\n",
             static_cast<unsigned long long>(keys), static_cast<unsigned long long>(queries), 100 * rate);
         std::printf("%-14s %-13s", "hash", "keys");
-        for_each_layout([]<class F>(const auto& parameters) {
-            std::printf(" %15s", column_name<F>(parameters).c_str());
-        });
+        for (const layout& each : all_layouts()) std::printf(" %15s", each.name().c_str());
         std::printf("\n");
     }
 

@@ -27,7 +27,7 @@ void holds_its_rate(std::uint64_t keys, double rate, double queries_most, double
     // 0.6 %, which is little beside the 3 to 10 % of so few hits.
     const std::uint64_t filters = std::clamp<std::uint64_t>(100'000 / keys, 100, 1000);
     const auto per_filter = static_cast<std::uint64_t>(std::min(hits_wanted / rate, queries_most)) / filters;
-    const std::uint64_t count = scaled(filters);
+    const std::uint64_t count = divided(filters);
 
     sample of_bits;
     std::uint64_t hits = 0;

@@ -12,13 +12,11 @@
 
 namespace bouncer::test {
 
-// The variance of expected_fpr() between filters of F's parameters with so many keys.
+// The variance of expected_fpr() between filters of this shape with so many keys. `words` are those of one of them.
 //   One block (flat, partitioned): the rate is p = fill^k up to second order, so dp = k p / fill * d(fill).
 //   Many blocks: were the number of keys itself Poisson, blocks were independent and the variance that of one block's
 //   rate over their number (taken from this filter's blocks). Fixing the number takes keys * (dp/dkeys)^2 away.
-template <class F>
-double rate_variance(const F& f, std::uint64_t keys) {
-    math::geometry shape = f.shape();
+inline double rate_variance(math::geometry shape, const std::uint64_t* words, std::uint64_t keys) {
     const auto n = static_cast<double>(keys);
     if (shape.blocks == 1) {
         const double slope =
@@ -32,8 +30,12 @@ double rate_variance(const F& f, std::uint64_t keys) {
     shape.blocks = 1;
     sample rates;
     for (std::uint64_t b = 0; b < blocks; ++b)
-        rates.add(bouncer::detail::answer_rate(shape, {f.words().line(0) + b * block_words}));
+        rates.add(bouncer::detail::answer_rate(shape, {words + b * block_words}));
     return std::max(0.0, rates.variance() / static_cast<double>(blocks) - n * slope * slope);
+}
+template <class F>
+double rate_variance(const F& f, std::uint64_t keys) {
+    return rate_variance(f.shape(), f.words().line(0), keys);
 }
 
 } // namespace bouncer::test

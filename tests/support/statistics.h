@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 #ifndef BOUNCER_TEST_SCALE
 #define BOUNCER_TEST_SCALE 1
@@ -21,6 +22,18 @@ constexpr std::uint64_t scaled(std::uint64_t n) {
 // The same for tests of threads, divided by 20 at most: threads must have enough to do to meet at all.
 constexpr std::uint64_t scaled_for_threads(std::uint64_t n) {
     return std::max<std::uint64_t>(1, n / std::min(BOUNCER_TEST_SCALE, 20));
+}
+
+// What scripts/test divides once more, by BOUNCER_TEST_DIVIDE in the environment, because it takes minutes; --all does not.
+inline std::uint64_t divisor() {
+    static const std::uint64_t wanted = [] {
+        const char* const text = std::getenv("BOUNCER_TEST_DIVIDE");
+        return std::max<std::uint64_t>(1, text == nullptr ? 1 : std::strtoull(text, nullptr, 10));
+    }();
+    return wanted;
+}
+inline std::uint64_t divided(std::uint64_t n) {
+    return std::max<std::uint64_t>(1, scaled(n) / divisor());
 }
 
 // Is `measured` within `sigmas` standard errors of `expected`?

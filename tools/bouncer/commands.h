@@ -1,4 +1,4 @@
-// The subcommands: one file each, and one line in the table of main.cc.
+// The subcommands: one file each, and one line in the table of subcommands.cc.
 #pragma once
 
 #include <functional>
@@ -42,5 +42,8 @@ struct subcommand {
     on_signal signal = on_signal::die;
 };
 std::span<const subcommand> all_subcommands();
+
+// The whole command; returns its exit code.
+int run(int argc, char** argv);
 
 } // namespace bouncer::tool

@@ -44,7 +44,7 @@ namespace imitated {
 #include <bouncer/detail/avx2_lines.inl>
 } // namespace imitated
 
-#include "kernels/imitated.inl"
+#include "kernels/imitated/table.inl"
 
 const bool listed = (test::imitated_tables().push_back({"imitated avx2", &imitated::table, 8}), true);
 

@@ -1,4 +1,4 @@
-// The AVX-512 kernels on machines without AVX-512; see simde_avx2_test.cc.
+// The AVX-512 kernels on machines without AVX-512; see avx2.cc.
 #if defined(__x86_64__) && __has_include(<simde/x86/avx512/set.h>)
 
 #pragma GCC diagnostic ignored "-Wpsabi" // vectors are passed within this file only
@@ -10,18 +10,7 @@
 #if defined(__clang__)
 #pragma clang attribute pop
 #endif
-#include <simde/x86/avx512/and.h>
-#include <simde/x86/avx512/andnot.h>
-#include <simde/x86/avx512/cast.h>
-#include <simde/x86/avx512/extract.h>
-#include <simde/x86/avx512/load.h>
-#include <simde/x86/avx512/or.h>
 #include <simde/x86/avx512/set.h>
-#include <simde/x86/avx512/set1.h>
-#include <simde/x86/avx512/sllv.h>
-#include <simde/x86/avx512/srlv.h>
-#include <simde/x86/avx512/store.h>
-#include <simde/x86/avx512/test.h>
 
 #include <bouncer/detail/block_mask.h>
 #include <bouncer/detail/kernels.h>
@@ -31,13 +20,15 @@
 #include <gtest/gtest.h>
 
 // What Debian's SIMDe lacks.
-#if !defined(_mm512_cvtepu8_epi64) && !defined(__AVX512F__)
-static inline __m512i imitated_cvtepu8_epi64(__m128i bytes) {
+#if !defined(_mm512_maskz_cvtepu8_epi64) && !defined(__AVX512F__)
+[[gnu::always_inline]] static inline __m512i imitated_maskz_cvtepu8_epi64(unsigned mask, __m128i bytes) {
     unsigned char each[16];
     _mm_storeu_si128(reinterpret_cast<__m128i*>(each), bytes);
+    for (unsigned i = 0; i < 8; ++i)
+        if (((mask >> i) & 1) == 0) each[i] = 0;
     return _mm512_set_epi64(each[7], each[6], each[5], each[4], each[3], each[2], each[1], each[0]);
 }
-#define _mm512_cvtepu8_epi64(a) imitated_cvtepu8_epi64(a)
+#define _mm512_maskz_cvtepu8_epi64(mask, bytes) imitated_maskz_cvtepu8_epi64(mask, bytes)
 #endif
 
 #define BOUNCER_LOAD_BY_WORD 1
@@ -53,7 +44,7 @@ namespace imitated {
 #include <bouncer/detail/avx512_lines.inl>
 } // namespace imitated
 
-#include "kernels/imitated.inl"
+#include "kernels/imitated/table.inl"
 
 const bool listed = (test::imitated_tables().push_back({"imitated avx512", &imitated::table, 8}), true);
 

@@ -1,0 +1,27 @@
+# bouncer_unite(OUT TARGET BATCH SOURCE...) sets OUT to files that each include BATCH of the sources, so that what they
+# share is compiled once for all of them. With BOUNCER_UNITY off OUT is the sources themselves.
+# CMake's own UNITY_BUILD writes absolute paths, which differ between clones: a compiler cache would never hit.
+function(bouncer_unite out target batch)
+    if(NOT BOUNCER_UNITY)
+        set(${out} ${ARGN} PARENT_SCOPE)
+        return()
+    endif()
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}_unity)
+    set(united)
+    set(content)
+    set(count 0)
+    list(LENGTH ARGN all)
+    foreach(source IN LISTS ARGN)
+        file(RELATIVE_PATH relative ${folder} ${source})
+        string(APPEND content "#include \"${relative}\"\n")
+        math(EXPR count "${count} + 1")
+        math(EXPR left "${count} % ${batch}")
+        if(left EQUAL 0 OR count EQUAL all)
+            list(LENGTH united number)
+            file(CONFIGURE OUTPUT ${folder}/${number}.cc CONTENT "${content}" @ONLY) # touched only when it changes
+            list(APPEND united ${folder}/${number}.cc)
+            set(content)
+        endif()
+    endforeach()
+    set(${out} ${united} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,88 @@
+// The golden words by code that is compiled for a processor with AVX2 or AVX-512: one program each. Only the kinds whose
+// single keys then take another path, detail/one_key.h.
+#include "golden/golden.h"
+
+#include "support/random_hashes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace bouncer::test {
+namespace {
+
+#if !defined(__AVX2__)
+#error "without AVX2 nothing here differs from golden_test.cc"
+#endif
+
+template <class F, class Check>
+void for_each_golden_of(Check check) {
+    int files = 0;
+    for (const auto& path : golden_files()) {
+        const golden file = parse_golden(text_of(path));
+        if (file.fields.at("kind") != F::kind_name) continue;
+        SCOPED_TRACE(path.filename().string());
+        check(file);
+        ++files;
+    }
+    EXPECT_GT(files, 0);
+}
+
+template <class F>
+void expect_words(const golden& file) {
+    const auto hashes = added_hashes<F>(file);
+    const auto expect_by = [&](const char* way, auto add) {
+        auto f = empty_filter<F>(file);
+        add(f);
+        EXPECT_EQ(words_of(f), file.words) << way;
+    };
+    expect_by("one by one", [&](F& f) {
+        for (const std::uint64_t hash : hashes) f.add(hash);
+    });
+    expect_by("test_and_add", [&](F& f) {
+        for (const std::uint64_t hash : hashes) f.test_and_add(hash);
+    });
+    expect_by("batch", [&](F& f) { f.add_batch(hashes); });
+    expect_by("batch with answers", [&](F& f) {
+        answers got(hashes.size());
+        f.test_and_add(hashes, got.span());
+    });
+    if constexpr (requires(F f) { f.add_all(hashes, 1); }) {
+        expect_by("one thread", [&](F& f) { f.add_all(hashes, 1); });
+    }
+    if constexpr (requires(F f) { f.add_release(0); }) {
+        expect_by("add_release", [&](F& f) {
+            for (const std::uint64_t hash : hashes) f.add_release(hash);
+        });
+    }
+}
+
+template <class F>
+void expect_answers(const golden& file) {
+    auto filter = filter_of<F>(file);
+    for (const std::uint64_t hash : added_hashes<F>(file)) EXPECT_TRUE(filter.may_contain(hash));
+    std::set<std::uint64_t> maybe;
+    std::istringstream numbers(file.fields.at("maybe"));
+    for (std::uint64_t key = 0; numbers >> key;) maybe.insert(key);
+    const auto asked = asked_hashes<F>(file);
+    const std::uint64_t first = file.number("keys");
+    for (std::size_t i = 0; i < asked.size(); ++i)
+        EXPECT_EQ(filter.may_contain(asked[i]), maybe.contains(first + i)) << "key " << first + i;
+}
+
+template <class F>
+class inline_paths_of : public ::testing::Test {};
+using kinds_with_inline_paths =
+    ::testing::Types<plain_blocked_bloom, atomic_blocked_bloom, plain_scalable_bloom, atomic_scalable_bloom>;
+TYPED_TEST_SUITE(inline_paths_of, kinds_with_inline_paths);
+
+TYPED_TEST(inline_paths_of, give_the_words_of_the_golden_files) {
+    for_each_golden_of<TypeParam>(expect_words<TypeParam>);
+}
+
+TYPED_TEST(inline_paths_of, answer_as_the_golden_files_say) {
+    for_each_golden_of<TypeParam>(expect_answers<TypeParam>);
+}
+
+} // namespace
+} // namespace bouncer::test

@@ -1,0 +1,568 @@
+// The adaptor behind subject.h: what is compiled for every kind and access. Thin: each function is one call.
+#pragma once
+
+#include "support/kinds.h"
+#include "support/subject.h"
+
+#include <stdexcept>
+#include <type_traits>
+
+namespace bouncer::test {
+
+template <class F>
+constexpr words_access access_of = !F::words_type::writable    ? words_access::view
+                                   : F::words_type::concurrent ? words_access::atomic
+                                                               : words_access::plain;
+
+template <class F>
+[[noreturn]] void lacks(const char* what) {
+    throw std::logic_error(std::string(F::kind_name) + " has no " + what + " in this access");
+}
+
+template <class F>
+choice choice_of(const typename F::parameters& chosen) {
+    return {chosen, F::describe(chosen)};
+}
+
+template <class F>
+subject held_subject(F filter);
+
+// Kinds of one block. One that grows takes more as it goes, and no host can move them behind it.
+template <class F>
+concept is_movable = incremental<F> && requires(F& f, void* block) {
+    f.host_block_moved_to(block);
+    f.words().memory().host_block();
+};
+
+// Refers to a filter that lives elsewhere.
+template <class F>
+class referring : public subject::model {
+  public:
+    explicit referring(F& filter) : f(filter) {}
+
+    words_access access() const override { return access_of<F>; }
+    bool may_contain(std::uint64_t hash) const override { return f.may_contain(hash); }
+    std::size_t may_contain(hash_span hashes, std::span<bool> answers) const override {
+        return f.may_contain(hashes, answers);
+    }
+    bool may_contain_acquire(std::uint64_t hash) const override {
+        if constexpr (requires { f.may_contain_acquire(hash); })
+            return f.may_contain_acquire(hash);
+        else
+            lacks<F>("may_contain_acquire");
+    }
+    bool add(std::uint64_t hash) override {
+        if constexpr (incremental<F>)
+            return f.add(hash);
+        else
+            lacks<F>("add");
+    }
+    std::size_t add_batch(hash_span hashes) override {
+        if constexpr (incremental<F>)
+            return f.add_batch(hashes);
+        else
+            lacks<F>("add_batch");
+    }
+    void add_uncounted(hash_span hashes) override {
+        if constexpr (requires { f.add_batch(hashes, uncounted); })
+            f.add_batch(hashes, uncounted);
+        else
+            lacks<F>("uncounted add_batch");
+    }
+    void add_release(std::uint64_t hash) override {
+        if constexpr (requires { f.add_release(hash); })
+            f.add_release(hash);
+        else
+            lacks<F>("add_release");
+    }
+    void add_all(hash_span hashes, unsigned threads) override {
+        if constexpr (requires { f.add_all(hashes, threads); })
+            f.add_all(hashes, threads);
+        else
+            lacks<F>("add_all");
+    }
+    bool test_and_add(std::uint64_t hash) override {
+        if constexpr (incremental<F>)
+            return f.test_and_add(hash);
+        else
+            lacks<F>("test_and_add");
+    }
+    std::size_t test_and_add(hash_span hashes, std::span<bool> answers) override {
+        if constexpr (incremental<F>)
+            return f.test_and_add(hashes, answers);
+        else
+            lacks<F>("test_and_add");
+    }
+    void remove(std::uint64_t hash) override {
+        if constexpr (deletable<F>)
+            f.remove(hash);
+        else
+            lacks<F>("remove");
+    }
+    void clear() override {
+        if constexpr (incremental<F>)
+            f.clear();
+        else
+            lacks<F>("clear");
+    }
+    bool equals(const model& other) const override {
+        return with(other, [&](const auto& same) { return f == same; });
+    }
+    result<double> merge(const model& other) override {
+        if constexpr (incremental<F> && mergeable<F>)
+            return with(other, [&](const auto& same) { return f.merge(same); });
+        else
+            lacks<F>("merge");
+    }
+    result<double> merge_if_within(const model& other, double rate) override {
+        if constexpr (incremental<F> && mergeable<F>)
+            return with(other, [&](const auto& same) { return f.merge_if_within(same, rate); });
+        else
+            lacks<F>("merge_if_within");
+    }
+    result<subject> clone(words_access wanted, const memory_options& memory) const override {
+        if (wanted == words_access::atomic) return wrapped(f.template clone<atomic_words>(memory));
+        return wrapped(f.template clone<plain_words>(memory));
+    }
+    subject view() const override { return held_subject(f.view()); }
+    result<subject> fold(std::uint64_t factor, words_access wanted,
+                         const memory_options& memory) const override {
+        if constexpr (foldable<F>) {
+            if (wanted == words_access::atomic) return wrapped(f.template fold<atomic_words>(factor, memory));
+            return wrapped(f.template fold<plain_words>(factor, memory));
+        } else {
+            lacks<F>("fold");
+        }
+    }
+    subject moved() override { return held_subject(std::move(f)); }
+    void assign(model&& other) override { f = std::move(dynamic_cast<referring&>(other).f); }
+    double fill_ratio() const override {
+        if constexpr (requires { f.fill_ratio(); })
+            return f.fill_ratio();
+        else
+            lacks<F>("fill_ratio");
+    }
+    double approximate_size() const override {
+        if constexpr (requires { f.approximate_size(); })
+            return f.approximate_size();
+        else
+            lacks<F>("approximate_size");
+    }
+    double expected_fpr() const override { return f.expected_fpr(); }
+    double fpr_at(std::uint64_t keys) const override {
+        if constexpr (requires { f.fpr_at(keys); })
+            return f.fpr_at(keys);
+        else
+            lacks<F>("fpr_at");
+    }
+    std::uint64_t capacity(double rate) const override {
+        if constexpr (requires { f.capacity(rate); })
+            return f.capacity(rate);
+        else
+            lacks<F>("capacity");
+    }
+    std::uint64_t keys() const override {
+        if constexpr (requires { f.keys(); })
+            return f.keys();
+        else
+            lacks<F>("keys");
+    }
+    std::uint64_t size_bytes() const override { return f.size_bytes(); }
+    hash_spec hash() const override { return f.hash(); }
+    choice params() const override { return choice_of<F>(f.params()); }
+    std::string describe() const override { return f.describe(); }
+    detail::stored_form stored() const override { return f.stored(); }
+    estimate sampled_fill_ratio(std::uint32_t samples, std::uint64_t seed) const override {
+        if constexpr (estimated)
+            return f.sampled_fill_ratio(samples, seed);
+        else
+            lacks<F>("sampled_fill_ratio");
+    }
+    estimate sampled_size(std::uint32_t samples, std::uint64_t seed) const override {
+        if constexpr (estimated)
+            return f.sampled_size(samples, seed);
+        else
+            lacks<F>("sampled_size");
+    }
+    estimate sampled_fpr(std::uint32_t samples, std::uint64_t seed) const override {
+        if constexpr (estimated)
+            return f.sampled_fpr(samples, seed);
+        else
+            lacks<F>("sampled_fpr");
+    }
+    result<double> union_size(const model& other) const override {
+        if constexpr (estimated)
+            return with(other, [&](const auto& same) { return f.union_size(same); });
+        else
+            lacks<F>("union_size");
+    }
+    result<double> intersection_size(const model& other) const override {
+        if constexpr (estimated)
+            return with(other, [&](const auto& same) { return f.intersection_size(same); });
+        else
+            lacks<F>("intersection_size");
+    }
+    result<estimate> sampled_union_size(const model& other, std::uint32_t samples,
+                                        std::uint64_t seed) const override {
+        if constexpr (estimated)
+            return with(other, [&](const auto& same) { return f.sampled_union_size(same, samples, seed); });
+        else
+            lacks<F>("sampled_union_size");
+    }
+    result<estimate> sampled_intersection_size(const model& other, std::uint32_t samples,
+                                               std::uint64_t seed) const override {
+        if constexpr (estimated)
+            return with(other,
+                        [&](const auto& same) { return f.sampled_intersection_size(same, samples, seed); });
+        else
+            lacks<F>("sampled_intersection_size");
+    }
+    void* host_block() const override {
+        if constexpr (is_movable<F>)
+            return f.words().memory().host_block();
+        else
+            lacks<F>("host_block");
+    }
+    void host_block_moved_to(void* block) override {
+        if constexpr (is_movable<F>)
+            f.host_block_moved_to(block);
+        else
+            lacks<F>("host_block_moved_to");
+    }
+    bool try_remove(std::uint64_t hash) override {
+        if constexpr (deletable<F>)
+            return f.try_remove(hash);
+        else
+            lacks<F>("try_remove");
+    }
+    std::uint64_t count(std::uint64_t hash) const override {
+        if constexpr (deletable<F>)
+            return f.count(hash);
+        else
+            lacks<F>("count");
+    }
+    result<void> rotate_to(std::uint64_t epoch) override {
+        if constexpr (rotating<F>)
+            return f.rotate_to(epoch);
+        else
+            lacks<F>("rotate_to");
+    }
+
+    template <class G>
+    static result<subject> wrapped(result<G> made) {
+        if (!made) return made.error();
+        return held_subject(std::move(*made));
+    }
+
+  protected:
+    F& f;
+
+  private:
+    template <class G>
+    friend class referring;
+    static constexpr bool estimated = is_bit_filter<F>::value && access_of<F> != words_access::view;
+
+    // use(the other filter), which is of the same kind in any access.
+    template <class Use>
+    static auto with(const model& other, Use use) {
+        using plain = typename F::template with_words<plain_words>;
+        using atomic = typename F::template with_words<atomic_words>;
+        using view = typename F::template with_words<const_words>;
+        switch (other.access()) {
+        case words_access::plain: return use(dynamic_cast<const referring<plain>&>(other).f);
+        case words_access::atomic: return use(dynamic_cast<const referring<atomic>&>(other).f);
+        case words_access::view: break;
+        }
+        return use(dynamic_cast<const referring<view>&>(other).f);
+    }
+};
+
+template <class F>
+struct storage {
+    F filter;
+};
+// Owns its filter.
+template <class F>
+class owning final : private storage<F>, public referring<F> {
+  public:
+    explicit owning(F filter) : storage<F>{std::move(filter)}, referring<F>(this->filter) {}
+};
+
+template <class F>
+subject held_subject(F filter) {
+    return subject(std::make_unique<owning<F>>(std::move(filter)));
+}
+
+template <class F>
+class shared_model final : public shared_subject::model {
+  public:
+    explicit shared_model(shared_filter<F> file) : file_(std::move(file)) {}
+    F& filter() { return *file_; }
+    const snapshot_info& info() const override { return file_.info(); }
+    result<void> sync() override { return file_.sync(); }
+    result<void> seal() override { return file_.seal(); }
+
+  private:
+    shared_filter<F> file_;
+};
+
+template <class F>
+constexpr facts facts_of() {
+    facts is{};
+    is.name = F::kind_name;
+    is.id = F::kind_id;
+    is.access = access_of<F>;
+    is.incremental = incremental<F>;
+    is.exact = F::no_false_negatives;
+    is.mergeable = mergeable<F>;
+    is.foldable = foldable<F>;
+    is.self_estimating = self_estimating<F>;
+    is.deletable = deletable<F>;
+    is.bits = is_bit_filter<F>::value;
+    if constexpr (is_bit_filter<F>::value) is.one_block = F::layout_type::one_block;
+    is.union_is_or = F::union_is_or;
+    if constexpr (incremental<F>) {
+        is.idempotent = idempotent_adds<F>;
+        is.commuting = commuting_adds<F>;
+    }
+    is.exact_rate = has_exact_rate<F>::value;
+    is.fixed_size = has_fixed_size<F>::value;
+    is.keeps_goal = keeps_its_goal<F>::value;
+    is.buildable = buildable<F>;
+    is.built_exactly = buildable_exactly<F>;
+    is.concurrent = is_concurrent<F>;
+    is.viewable = requires(const F& f) {
+        f.view();
+    };
+    is.released = requires(F & f) {
+        f.add_release(0);
+        f.may_contain_acquire(0);
+    };
+    is.uncounted = requires(F & f, hash_span hashes) {
+        f.add_batch(hashes, uncounted);
+    };
+    is.bulk = requires(F & f, hash_span hashes) {
+        f.add_all(hashes, 2u);
+    };
+    is.loadable = detail::loadable<F>;
+    is.mappable = detail::mappable<view_form<F>>;
+    is.shareable = detail::shareable<F>;
+    is.movable = is_movable<F>;
+    is.any_hash = std::is_same_v<typename F::default_hasher, xxh3>; // others fix theirs
+    if constexpr (requires { F::layout_type::k_most; }) is.k_most = F::layout_type::k_most;
+    is.rotating = rotating<F>;
+    is.sized = requires(const F& f) {
+        f.approximate_size();
+    };
+    is.has_capacity = requires(const F& f) {
+        f.capacity(0.5);
+    };
+    if constexpr (requires { F::layout_type::control_words; })
+        is.control_words = F::layout_type::control_words;
+    is.layout_version = F::layout_version;
+    return is;
+}
+
+template <class F>
+class kind_of final : public kind {
+    using parameters = typename F::parameters;
+
+    static choice chosen(const parameters& p) { return choice_of<F>(p); }
+    static const parameters& given(const choice& c) { return c.as<parameters>(); }
+    template <class G>
+    static result<subject> wrapped(result<G> made) {
+        return referring<G>::wrapped(std::move(made));
+    }
+
+  public:
+    kind_of() : kind(facts_of<F>()) {}
+
+    std::vector<choice> variants(std::uint64_t keys, double rate) const override {
+        if constexpr (incremental<F>) {
+            std::vector<choice> out;
+            for (const parameters& each : test::variants<F>(keys, rate)) out.push_back(chosen(each));
+            return out;
+        } else {
+            lacks<F>("variants");
+        }
+    }
+    result<choice> solve(const goal& wanted) const override {
+        if constexpr (requires { F::solve(wanted); }) {
+            auto solved = F::solve(wanted);
+            if (!solved) return solved.error();
+            return chosen(*solved);
+        } else {
+            lacks<F>("solve");
+        }
+    }
+    choice no_parameters() const override { return chosen(parameters{}); }
+    result<void> check(const choice& c) const override { return F::check(given(c)); }
+    std::uint64_t size_bytes_of(const choice& c) const override { return F::size_bytes_of(given(c)); }
+    std::uint64_t size_in(const choice& c) const override { return size_parameter(given(c)); }
+    choice with_size(const choice& c, std::uint64_t size) const override {
+        parameters p = given(c);
+        size_parameter(p) = size;
+        return chosen(p);
+    }
+    std::optional<std::uint32_t> k_in(const choice& c) const override {
+        if constexpr (requires { given(c).k; })
+            return given(c).k;
+        else
+            return std::nullopt;
+    }
+    std::optional<choice> with_k(const choice& c, std::uint32_t k) const override {
+        parameters p = given(c);
+        if constexpr (requires { p.k; }) {
+            p.k = static_cast<decltype(p.k)>(k);
+            return chosen(p);
+        } else {
+            return std::nullopt;
+        }
+    }
+    std::optional<choice> with_form(const choice& c, unsigned form) const override {
+        parameters p = given(c);
+        if constexpr (requires { p.form; }) {
+            p.form = static_cast<decltype(p.form)>(form);
+            return chosen(p);
+        } else {
+            return std::nullopt;
+        }
+    }
+
+    result<subject> create(const choice& c, const filter_options& options) const override {
+        if constexpr (incremental<F>)
+            return wrapped(F::create(given(c), options));
+        else
+            lacks<F>("create");
+    }
+    result<subject> create(const goal& wanted, const filter_options& options) const override {
+        if constexpr (incremental<F>)
+            return wrapped(F::create(wanted, options));
+        else
+            lacks<F>("create");
+    }
+    result<subject> over(region memory, const choice& c, const hash_spec& spec) const override {
+        if constexpr (requires { F::over(typename F::words_type(std::move(memory)), given(c), spec); })
+            return wrapped(F::over(typename F::words_type(std::move(memory)), given(c), spec));
+        else
+            lacks<F>("over");
+    }
+    result<subject> build(hash_span hashes, const goal& wanted, const build_options& options) const override {
+        if constexpr (buildable<F>)
+            return wrapped(F::build(hashes, wanted, options));
+        else
+            lacks<F>("build");
+    }
+    result<subject> build(const hash_source& source, const goal& wanted,
+                          const build_options& options) const override {
+        if constexpr (buildable<F>)
+            return wrapped(F::build(source, wanted, options));
+        else
+            lacks<F>("build");
+    }
+    result<subject> build_exactly(hash_span listed, hash_span others,
+                                  const build_options& options) const override {
+        if constexpr (buildable_exactly<F>)
+            return wrapped(F::build(listed, others, options));
+        else
+            lacks<F>("build of two lists");
+    }
+
+    result<void> check_stored_hash(const hash_spec& spec) const override {
+        return F::check_stored_hash(spec);
+    }
+    result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) const override {
+        return F::stored_words(fields);
+    }
+    hash_spec default_hash() const override { return default_hash_of<F>(); }
+
+    result<subject> load(const std::string& path, const memory_options& memory) const override {
+        return wrapped(bouncer::load<F>(path, memory));
+    }
+    result<subject> load(const byte_source& source, const memory_options& memory) const override {
+        return wrapped(bouncer::load<F>(source, memory));
+    }
+    result<subject> map(const std::string& path, verification how) const override {
+        if constexpr (detail::mappable<view_form<F>>)
+            return wrapped(bouncer::map<view_form<F>>(path, how));
+        else
+            lacks<F>("map");
+    }
+    result<shared_subject> open_shared(const std::string& path, verification how) const override {
+        if constexpr (detail::shareable<F>) {
+            auto file = bouncer::open_shared<F>(path, how);
+            if (!file) return file.error();
+            auto shared = std::make_unique<shared_model<F>>(std::move(*file));
+            F& inside = shared->filter();
+            return shared_subject(std::move(shared), subject(std::make_unique<referring<F>>(inside)));
+        } else {
+            lacks<F>("open_shared");
+        }
+    }
+
+    const kind& in(words_access wanted) const override {
+        static const kind_of<typename F::template with_words<plain_words>> plain;
+        static const kind_of<typename F::template with_words<atomic_words>> atomic;
+        return wanted == words_access::atomic ? static_cast<const kind&>(atomic) : plain;
+    }
+    hash_spec default_hasher() const override { return spec_of(typename F::default_hasher{}); }
+    result<subject> view_over(region memory, const choice& c, const hash_spec& spec) const override {
+        if constexpr (is_bit_filter<F>::value)
+            return wrapped(view_form<F>::over(const_words(std::move(memory)), given(c), spec));
+        else
+            lacks<F>("view over words");
+    }
+    math::geometry shape_of(const choice& c) const override {
+        if constexpr (is_bit_filter<F>::value)
+            return typename F::layout_type(given(c)).shape();
+        else
+            lacks<F>("shape");
+    }
+    std::vector<word_bits> words_of(const choice& c, std::uint64_t hash) const override {
+        if constexpr (is_bit_filter<F>::value) {
+            std::vector<word_bits> out;
+            typename F::layout_type(given(c)).every_word(hash, [&](std::uint64_t word, std::uint64_t bits) {
+                out.push_back({word, bits});
+                return true;
+            });
+            return out;
+        } else {
+            lacks<F>("words");
+        }
+    }
+    std::optional<std::uint64_t> number_in(const choice& c, std::string_view name) const override {
+        const parameters& p = given(c);
+        if constexpr (requires { p.k; })
+            if (name == "k") return p.k;
+        if constexpr (requires { p.form; })
+            if (name == "form") return static_cast<std::uint64_t>(p.form);
+        if constexpr (requires { p.keys; })
+            if (name == "keys") return p.keys;
+        if constexpr (requires { p.shards; })
+            if (name == "shards") return p.shards;
+        if constexpr (requires { p.narrow; })
+            if (name == "narrow") return p.narrow;
+        return std::nullopt;
+    }
+    result<subject> loaded(hash_span fields, const hash_spec& spec, hash_span words) const override {
+        auto made = F::for_loading(fields, spec, {});
+        if (!made) return made.error();
+        if (!words.empty())
+            for (const std::span<std::uint64_t> segment : made->loading_segments()) {
+                if (segment.size() > words.size()) throw std::logic_error("too few words");
+                std::copy_n(words.begin(), segment.size(), segment.begin());
+                words = words.subspan(segment.size());
+            }
+        return wrapped(std::move(made));
+    }
+};
+
+// What the file of each kind defines; see one_kind.cc.in.
+template <template <class> class Kind>
+void append_kind(std::vector<const kind*>& out) {
+    static const kind_of<Kind<plain_words>> plain;
+    out.push_back(&plain.in(words_access::plain));
+    out.push_back(&plain.in(words_access::atomic));
+}
+
+} // namespace bouncer::test
