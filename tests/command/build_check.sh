@@ -244,6 +244,7 @@ holder=$!
 printf 'first\nhalf\n' | bouncer build -q --force -o s.bnc
 "${interruptible[@]}" bouncer check s.bnc pipe >out 2>err &
 checker=$!
+started "$checker"
 for _ in $(seq 600); do [[ -s out ]] && break || sleep 0.1; done
 kill -INT "$checker"
 ends "$checker" 130
@@ -256,6 +257,7 @@ for subcommand in "check s.bnc in pipe" "add s.bnc pipe" "dedup in pipe"; do
     # shellcheck disable=SC2086
     "${interruptible[@]}" bouncer $subcommand >out 2>err &
     checker=$!
+    started "$checker"
     if [[ $subcommand == add* ]]; then sleep 0.3; else
         for _ in $(seq 600); do [[ -s out ]] && break || sleep 0.1; done
     fi
@@ -266,6 +268,7 @@ done
 for signal in INT TERM; do
     "${interruptible[@]}" bouncer import --format dcso -o m.bnc pipe >out 2>err &
     checker=$!
+    started "$checker"
     sleep 0.3
     kill "-$signal" "$checker"
     ends "$checker" "$([[ $signal == INT ]] && echo 130 || echo 143)"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# bouncer dedup, with real files and real pipes. Usage: dedup.sh BOUNCER
+# bouncer dedup, with real files and real pipes. Usage: dedup.sh BOUNCER [LINES]
 source "$(dirname "$0")/lib.sh" "$1"
+total=${2:-500000}
 
-# Half a million lines, many of them repeated, in an order that is no order; what awk says is the truth.
-awk 'BEGIN { srand(7); for (i = 0; i < 500000; ++i) print "line " int(rand() * 300000) % 123457 * 7 }' >lines
+# Half a million lines (fewer under a checker), many of them repeated, in an order that is no order; what awk says is the truth.
+awk -v n="$total" 'BEGIN { srand(7); for (i = 0; i < n; ++i) print "line " int(rand() * 300000) % 123457 * 7 }' >lines
 awk '!seen[$0]++' lines >wanted
 distinct=$(wc -l <wanted)
 
@@ -32,11 +33,12 @@ same out wanted
 
 # ---- a summary
 run 0 bouncer dedup --stats lines
-holds "500,000 lines, $(printf "%'d" "$distinct" | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') distinct"
+grouped() { sed ':a;s/\B[0-9]\{3\}\>/,&/;ta' <<<"$1"; }
+holds "$(grouped "$total") lines, $(grouped "$distinct") distinct"
 holds "remembered by 64-bit fingerprints"
 holds "expected"
 run 0 bouncer dedup --stats --exact lines && holds "distinct lines lost: none"
-run 0 bouncer dedup --stats --json lines && holds '"duplicates": '$((500000 - distinct)) err
+run 0 bouncer dedup --stats --json lines && holds '"duplicates": '$((total - distinct)) err
 run 0 bouncer dedup --stats --filter --fpr 1e-5 lines && holds "in the mean by the promised rate"
 run 0 bouncer dedup -c --json lines && holds "\"distinct\": $distinct" out
 
@@ -64,7 +66,7 @@ printf 'x\0y\0x\0' >in && run_in 0 bouncer dedup -0 && printf 'x\0y\0' >in && sa
 printf '\n\nlast' >in && run_in 0 bouncer dedup && printf '\nlast\n' >in && same in out
 
 # ---- state: remembered between runs
-head -n 200000 lines >one && tail -n +200001 lines >two
+head -n $((total * 2 / 5)) lines >one && tail -n +$((total * 2 / 5 + 1)) lines >two
 for way in "" "--filter --fpr 1e-9" "--window 10M" "--window 24h"; do
     rm -f seen.bnc
     # shellcheck disable=SC2086
@@ -77,7 +79,7 @@ for way in "" "--filter --fpr 1e-9" "--window 10M" "--window 24h"; do
     if [[ $way == --window* ]]; then
         refuses "seen.bnc: the filter is prehashed" bouncer check -c seen.bnc lines
     else
-        run 0 bouncer check -c seen.bnc lines && is 500000
+        run 0 bouncer check -c seen.bnc lines && is "$total"
     fi
 done
 rm -f seen.bnc && bouncer dedup --state seen.bnc one >got
@@ -154,6 +156,7 @@ mkfifo stuck
 exec 7<>stuck
 "${interruptible[@]}" bouncer dedup lines >stuck 2>err &
 runner=$!
+started "$runner"
 sleep 0.5
 kill -INT "$runner"
 ends "$runner" 130
@@ -175,6 +178,7 @@ head -n 1000 lines | awk '!seen[$0]++' >wanted_first
 holder=$!
 "${interruptible[@]}" bouncer dedup --state state.bnc pipe >first 2>err &
 runner=$!
+started "$runner"
 for _ in $(seq 400); do cmp -s first wanted_first && break || sleep 0.05; done
 kill -INT "$runner"
 ends "$runner" 130

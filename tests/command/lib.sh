@@ -4,7 +4,8 @@ export LC_ALL=C
 bouncer=$(realpath "$1")
 PATH=$(dirname "$bouncer"):$PATH
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# Only in this shell: one that was forked for a background job, and gets a signal before it becomes the job, would run it too.
+trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 cd "$work"
 checks=0
 # Before a command that is to be killed: a shell starts its background jobs with SIGINT ignored, and may itself have been.
@@ -54,6 +55,15 @@ same() { # FILE FILE
 holds() { # TEXT [FILE]: is in the file (default: err)
     checks=$((checks + 1))
     grep -qF -- "$1" "${2:-err}" || fail "\"$1\" is not in ${2:-err}: $(head -c 500 "${2:-err}")"
+}
+# started PID: returns when the job in the background is the command itself. A signal before that would meet a shell, or a job
+# whose ./out is still that of the last one.
+started() {
+    local tries=0
+    until [[ $(cat "/proc/$1/comm" 2>/dev/null) == bouncer ]]; do
+        ((++tries <= 600)) || fail "process $1 did not start"
+        sleep 0.1
+    done
 }
 # ends PID STATUS: the process that was started here ends within a minute, with that status.
 ends() {
