@@ -9,6 +9,7 @@
 #include <array>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace bouncer {
@@ -108,6 +109,7 @@ std::string_view kind_for(const goal& wanted) {
 template <class F>
 void hold_one(void* place, void* filter) noexcept {
     static_assert(sizeof(detail::held<F>) <= sizeof(any_filter) && alignof(F) <= alignof(any_filter));
+    static_assert(std::is_nothrow_move_constructible_v<F>);
     new (place) detail::held<F>(std::move(*static_cast<F*>(filter)));
 }
 

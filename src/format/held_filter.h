@@ -1,5 +1,5 @@
-// What any_filter holds: a filter of one kind and form behind one interface. What every form cannot do is written once, in
-// held_filter; a form overrides what it can.
+// What any_filter holds: a filter of one kind and form behind one interface. held_filter refuses, once, what a form may
+// lack; a form overrides what it can do.
 #pragma once
 
 #include <bouncer/any_filter.h>

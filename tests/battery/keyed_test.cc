@@ -179,11 +179,9 @@ void expect_merged_keys(const kind& k, const Hasher& hasher) {
     if (k.is.commuting) {
         EXPECT_TRUE(a == both);
     }
-    if (k.is.viewable) {
-        const auto shared = keyed_filter::wrap(b.filter().view()).value();
-        EXPECT_TRUE(shared.may_contain("name 650"));
-        EXPECT_TRUE(a.merge_if_within(shared, 0.5).has_value());
-    }
+    const auto shared = keyed_filter::wrap(b.filter().view()).value();
+    EXPECT_TRUE(shared.may_contain("name 650"));
+    EXPECT_TRUE(a.merge_if_within(shared, 0.5).has_value());
 }
 
 class merged_keys : public decorator_test {};
@@ -210,6 +208,33 @@ static_assert(!merge_and_compare<keyed<blocked_bloom_view>, keyed<plain_blocked_
 static_assert(!merge_and_compare<keyed<plain_blocked_bloom>, keyed<plain_split_block_bloom>>);
 static_assert(std::is_same_v<keyed<plain_blocked_bloom>::hasher_type, xxh3>);
 static_assert(std::is_same_v<keyed<plain_split_block_bloom>::hasher_type, xxh64>);
+
+// One kind as users have it: what the types above hand on is compiled and run.
+template <class Mine, class Theirs>
+void expect_union_of_types() {
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    auto mine = Mine::create(wanted).value();
+    auto theirs = Theirs::create(wanted).value();
+    auto both = Theirs::create(wanted).value();
+    ASSERT_TRUE(mine.add_all(names(0, 500), 2).has_value());
+    ASSERT_TRUE(theirs.add_all(names(400, 900), 2).has_value());
+    both.add_batch(names(0, 900));
+    EXPECT_TRUE(fails_with(mine.merge_if_within(theirs, 1e-9), error_code::full));
+    EXPECT_FALSE(mine == both);
+    ASSERT_TRUE(mine.merge(theirs).has_value());
+    EXPECT_TRUE(mine == both);
+    const auto view = keyed<blocked_bloom_view>::wrap(both.filter().view()).value();
+    EXPECT_TRUE(mine == view);
+    ASSERT_TRUE(mine.merge_if_within(view, 0.5).has_value());
+    ASSERT_TRUE(mine.merge(view).has_value());
+    EXPECT_TRUE(mine == both);
+    for (const std::string& name : names(0, 900)) EXPECT_TRUE(view.may_contain(name));
+}
+
+TEST(keys_of_a_type, merge_and_compare_in_every_access) {
+    expect_union_of_types<keyed<plain_blocked_bloom>, keyed<atomic_blocked_bloom>>();
+    expect_union_of_types<keyed<atomic_blocked_bloom>, keyed<plain_blocked_bloom>>();
+}
 
 // ---- the hasher: built-in, seeded, secret. Two kinds will do: one that takes any hash, and one that fixes it -------
 

@@ -76,17 +76,15 @@ TEST_P(union_laws, merge_takes_every_access) {
         ASSERT_TRUE(within.merge_if_within(b, 0.5).has_value());
         EXPECT_TRUE(within == expected);
 
-        if (k.is.viewable) {
-            auto from_view = filter_of(chosen, {1});
-            ASSERT_TRUE(from_view.merge(b.view()).has_value());
-            EXPECT_TRUE(from_view == expected);
-            EXPECT_TRUE(from_view.view() == expected.view());
-            EXPECT_TRUE(from_view.view() == expected);
+        auto from_view = filter_of(chosen, {1});
+        ASSERT_TRUE(from_view.merge(b.view()).has_value());
+        EXPECT_TRUE(from_view == expected);
+        EXPECT_TRUE(from_view.view() == expected.view());
+        EXPECT_TRUE(from_view.view() == expected);
 
-            auto within_view = filter_of(chosen, {1});
-            ASSERT_TRUE(within_view.merge_if_within(b.view(), 0.5).has_value());
-            EXPECT_TRUE(within_view == expected);
-        }
+        auto within_view = filter_of(chosen, {1});
+        ASSERT_TRUE(within_view.merge_if_within(b.view(), 0.5).has_value());
+        EXPECT_TRUE(within_view == expected);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "support/kinds.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
+#include "support/subject.h"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +47,7 @@ static_assert(writable_words<observed_words>);
 template <class F>
 class change_count : public ::testing::Test {};
 // Typed, because the words are its own. A layout of each way to write: words one by one that others write too, a block that
-// is looked at as a whole (and sectors), a single word. Other layouts go one of these ways; final_bits has them all.
+// is looked at as a whole (and sectors), a single word. Other layouts go one of these ways; change_count_of has them all.
 using observed_kinds = ::testing::Types<basic_bloom<observed_words>, basic_blocked_bloom<observed_words>,
                                         basic_register_bloom<observed_words>>;
 TYPED_TEST_SUITE(change_count, observed_kinds, kind_names);
@@ -98,6 +99,29 @@ TYPED_TEST(change_count, is_never_below_the_sequential_count) {
             EXPECT_EQ(f.count(), sum);
             EXPECT_GE(f.count(), alone.count());
             EXPECT_LE(f.count(), alone.count() * threads);
+        }
+    }
+}
+
+class change_count_of : public kind_test {};
+INSTANTIATE_TEST_SUITE_P(all, change_count_of, atomic_subjects_that(&facts::bits), subject_names);
+
+// The same of every kind, without a look at its words.
+TEST_P(change_count_of, is_never_below_the_sequential_count) {
+    const auto keys = random_hashes(scaled_for_threads(4000), 1);
+    for (const auto& chosen : k.variants(keys.size(), 0.01)) {
+        auto alone = k.in(words_access::plain).create(chosen).value();
+        std::vector<bool> changed;
+        for (const std::uint64_t hash : keys) changed.push_back(alone.add(hash));
+        for (const unsigned threads : {2u, 8u}) {
+            SCOPED_TRACE(k.describe(chosen) + ", " + std::to_string(threads) + " threads");
+            auto f = k.create(chosen).value();
+            const auto said = race_in_lockstep(threads, keys, [&](auto hash) { return f.add(hash); });
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                ASSERT_GE(said[i], unsigned{changed[i]}) << i;
+                ASSERT_LE(said[i], changed[i] ? threads : 0) << i;
+            }
+            EXPECT_TRUE(f == alone);
         }
     }
 }

@@ -19,7 +19,7 @@ std::string golden_text(const kind& k, const golden& file) {
         ++key;
     }
     std::ostringstream out;
-    out << "# A golden file; tests/golden/golden.h says what is what. Made by "
+    out << "# A golden file; tests/golden/golden_file.h says what is what. Made by "
            "tests/golden/make_golden_test.cc.\n"
         << "kind " << k.is.name << "\n"
         << "layout_version " << k.is.layout_version << "\n";

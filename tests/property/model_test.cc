@@ -140,7 +140,7 @@ class model {
             law(of_atomic.span[i] == answer, "atomic: batch as single");
             law(i >= of_view.span.size() || of_view.span[i] == answer, "view: batch as single");
             law(atomic_.may_contain(hashes[i]) == answer, "atomic answers as plain");
-            if (k.is.released)
+            if (k.other().is.released)
                 law(atomic_.may_contain_acquire(hashes[i]) == answer, "acquire answers as relaxed");
             law(view.may_contain(hashes[i]) == answer, "the view answers as plain");
             law(!(answer && keys_.empty()), "an empty filter says no");

@@ -6,6 +6,9 @@
 
 #include <bouncer/any_filter.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace bouncer::test {
 namespace {
 
@@ -245,6 +248,50 @@ TEST(any_filter, keeps_the_hash_it_was_created_with) {
     save(any, folder / "f").value();
     EXPECT_EQ(open(folder / "f").value().hash(), spec);
     EXPECT_EQ(open(folder / "f", access::map).value().hash(), spec);
+}
+
+// It owns a filter of any form in one place: through moves, assignments across kinds and forms, and none twice.
+TEST(any_filter_life, follows_moves_and_assignments) {
+    const goal wanted{.keys = 1'000, .false_positive_rate = 0.01};
+    const auto hashes = random_hashes(500, 3);
+    const scratch_folder folder;
+    const auto filled = [&](std::string_view kind) {
+        auto out = any_filter::create(kind, wanted).value();
+        out.add_batch(hashes).value();
+        return out;
+    };
+    const auto has_all = [&](const any_filter& f) {
+        return std::all_of(hashes.begin(), hashes.end(), [&](auto hash) { return f.may_contain(hash); });
+    };
+    save(filled("bloom"), folder / "bloom").value();
+    for (const std::string_view kind : {"scalable_bloom", "counting_bloom", "blocked_bloom"}) {
+        SCOPED_TRACE(kind);
+        any_filter a = filled(kind);
+        any_filter b = std::move(a);
+        EXPECT_EQ(b.kind_name(), kind);
+        EXPECT_TRUE(has_all(b));
+        a = any_filter::build(hashes, wanted).value(); // one that was moved from, to a static kind
+        EXPECT_EQ(a.kind_name(), "binary_fuse");
+        EXPECT_TRUE(has_all(a));
+        a = open(folder / "bloom", access::map).value(); // to a view
+        EXPECT_EQ(a.kind_name(), "bloom");
+        EXPECT_FALSE(a.writable());
+        EXPECT_TRUE(has_all(a));
+        any_filter& itself = b;
+        b = std::move(itself);
+        EXPECT_EQ(b.kind_name(), kind);
+        EXPECT_TRUE(has_all(b));
+        std::swap(a, b);
+        EXPECT_EQ(a.kind_name(), kind);
+        EXPECT_TRUE(has_all(a) && has_all(b));
+        EXPECT_TRUE(a.writable() && !b.writable());
+        // By visit() the filter itself is changed.
+        const std::uint64_t other = random_hash(4, 1);
+        a.visit([&]<class F>(F& f) {
+            if constexpr (incremental<F>) f.add(other);
+        });
+        EXPECT_TRUE(a.may_contain(other));
+    }
 }
 
 } // namespace

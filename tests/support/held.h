@@ -330,10 +330,6 @@ constexpr facts facts_of() {
     is.keeps_goal = keeps_its_goal<F>::value;
     is.buildable = buildable<F>;
     is.built_exactly = buildable_exactly<F>;
-    is.concurrent = is_concurrent<F>;
-    is.viewable = requires(const F& f) {
-        f.view();
-    };
     is.released = requires(F & f) {
         f.add_release(0);
         f.may_contain_acquire(0);

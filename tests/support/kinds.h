@@ -1,5 +1,4 @@
-// The types of the battery's suites. They come from all_filters.h only, chosen by concept, so that a new kind is in
-// every suite it qualifies for as soon as it is in that list.
+// What the adaptor (held.h) and the few typed tests ask of a kind's type.
 #pragma once
 
 #include <bouncer/all_filters.h>
@@ -14,60 +13,16 @@
 
 namespace bouncer::test {
 
-template <class... Lists>
-struct join;
-template <class... A>
-struct join<type_list<A...>> {
-    using type = type_list<A...>;
-};
-template <class... A, class... B, class... Rest>
-struct join<type_list<A...>, type_list<B...>, Rest...> : join<type_list<A..., B...>, Rest...> {};
-
-template <template <class> class Holds, class List>
-struct keep_if;
-template <template <class> class Holds, class... F>
-struct keep_if<Holds, type_list<F...>>
-    : join<type_list<>, std::conditional_t<Holds<F>::value, type_list<F>, type_list<>>...> {};
-
-using writable_kinds = join<all_filters<plain_words>, all_filters<atomic_words>>::type;
-
-// TYPED_TEST_SUITE(name, kinds_that<is_mergeable>, kind_names): every kind, plain and atomic.
-template <template <class> class Holds>
-using kinds_that = typename keep_if<Holds, writable_kinds>::type::template apply<::testing::Types>;
-
-// Every kind once, plain: for suites of what does not pass through the access (sizing, folding and scans, which read
-// raw words; decorators). It halves their compile time. view_test checks that scans and folds of every access agree.
-template <template <class> class Holds>
-using plain_kinds_that =
-    typename keep_if<Holds, all_filters<plain_words>>::type::template apply<::testing::Types>;
-// Every kind once, atomic: for threads and for files.
-template <template <class> class Holds>
-using atomic_kinds_that =
-    typename keep_if<Holds, all_filters<atomic_words>>::type::template apply<::testing::Types>;
-
-// ---- what a suite may ask of a kind --------------------------------------------------------------------------------
-
-template <class F>
-struct is_incremental : std::bool_constant<incremental<F>> {};
-template <class F>
-struct is_exact_about_presence : std::bool_constant<incremental<F> && F::no_false_negatives> {};
-template <class F>
-struct is_mergeable : std::bool_constant<incremental<F> && mergeable<F>> {};
-template <class F>
-struct is_exact_and_mergeable : std::bool_constant<is_exact_about_presence<F>::value && mergeable<F>> {};
-template <class F>
-struct is_foldable : std::bool_constant<incremental<F> && foldable<F>> {};
-template <class F>
-struct is_self_estimating : std::bool_constant<incremental<F> && self_estimating<F>> {};
+template <class... A, class... B>
+type_list<A..., B...> joined_lists(type_list<A...>, type_list<B...>);
+// Every kind, plain and atomic.
+using writable_kinds = decltype(joined_lists(all_filters<plain_words>{}, all_filters<atomic_words>{}));
 
 // Its state is bits that only go from 0 to 1, where a layout says: suites of layouts, words, kernels, samples.
 template <class F>
 struct is_bit_filter : std::false_type {};
 template <class Layout, class Words>
 struct is_bit_filter<bit_filter<Layout, Words>> : std::true_type {};
-
-template <class F>
-struct is_foldable_bit_filter : std::bool_constant<is_bit_filter<F>::value && foldable<F>> {};
 
 // Adding a key again leaves the state as it is. A kind whose union is no OR says so by adds_are_idempotent.
 template <class F>
@@ -102,24 +57,12 @@ template <class F>
 struct has_fixed_size
     : std::bool_constant<incremental<F> && F::kind_id != basic_scalable_bloom<plain_words>::kind_id &&
                          F::kind_id != plain_stable_bloom::kind_id> {};
-template <class F>
-struct is_exact_mergeable_and_fixed
-    : std::bool_constant<is_exact_and_mergeable<F>::value && has_fixed_size<F>::value> {};
 
 // A goal's rate is kept by the smallest filter that does. dcso_bloom has the size that another program gives it, by a
 // formula: a little above the rate, or below.
 template <class F>
 struct keeps_its_goal
     : std::bool_constant<incremental<F> && F::kind_id != basic_dcso_bloom<plain_words>::kind_id> {};
-template <class F>
-struct is_bit_filter_that_keeps_its_goal
-    : std::bool_constant<is_bit_filter<F>::value && keeps_its_goal<F>::value> {};
-
-// Built once from a whole set.
-template <class F>
-struct is_buildable : std::bool_constant<buildable<F>> {};
-template <class F>
-struct is_static : std::bool_constant<buildable<F> || buildable_exactly<F>> {};
 
 // Made for several threads at once?
 template <class F>
@@ -222,10 +165,6 @@ hash_spec default_hash_of() {
     return F::check_stored_hash({}) ? hash_spec{} : spec_of(typename F::default_hasher{});
 }
 
-// The other writable access to the same kind.
-template <class F>
-using other_form =
-    typename F::template with_words<std::conditional_t<F::words_type::concurrent, plain_words, atomic_words>>;
 template <class F>
 using view_form = typename F::template with_words<const_words>;
 

@@ -36,7 +36,7 @@ inline detail::query_kernel query_kernel_of(const kind& k, const choice& chosen,
 
 class query_kernels {
   public:
-    // Of a filter that outlives it; of other kinds than bit filters there are none.
+    // The filter must outlive it. Empty for kinds that are not bit filters.
     query_kernels(const kind& k, const subject& f) {
         if (!k.is.bits) return;
         const choice chosen = f.params();

@@ -14,6 +14,9 @@
 
 namespace bouncer::test {
 
+// Whether sizes are whole: not under a checker or an emulator, which leave out what only repeats.
+inline constexpr bool whole_sizes = BOUNCER_TEST_SCALE == 1;
+
 // A statistical size, divided for slow builds; at least 1. The bounds below follow the size, so they hold for
 // every scale.
 constexpr std::uint64_t scaled(std::uint64_t n) {
@@ -24,7 +27,7 @@ constexpr std::uint64_t scaled_for_threads(std::uint64_t n) {
     return std::max<std::uint64_t>(1, n / std::min(BOUNCER_TEST_SCALE, 20));
 }
 
-// What scripts/test divides once more, by BOUNCER_TEST_DIVIDE in the environment, because it takes minutes; --all does not.
+// What is divided once more, by BOUNCER_TEST_DIVIDE in the environment, because it takes minutes (tests/CMakeLists.txt).
 inline std::uint64_t divisor() {
     static const std::uint64_t wanted = [] {
         const char* const text = std::getenv("BOUNCER_TEST_DIVIDE");

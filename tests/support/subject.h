@@ -57,8 +57,6 @@ struct facts {
     bool keeps_goal;      // keeps a goal's rate by the smallest filter that does
     bool buildable;       // built once from a whole set
     bool built_exactly;   // built from both sides of a closed universe
-    bool concurrent;      // made for several threads
-    bool viewable;        // has view()
     bool released;        // has add_release and may_contain_acquire
     bool uncounted;       // has add_batch(hashes, uncounted)
     bool bulk;            // has add_all

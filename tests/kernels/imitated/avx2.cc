@@ -1,7 +1,5 @@
 // The AVX2 kernels on machines without AVX2: their source, compiled against SIMDe, which imitates the instructions in
 // portable C, as one more table for equality_test.cc. Lines are loaded by words, as under the checkers.
-#if defined(__x86_64__) && __has_include(<simde/x86/avx2.h>)
-
 #pragma GCC diagnostic ignored "-Wpsabi" // vectors are passed within this file only
 #if defined(__clang__)                   // SIMDe multiplies signed lanes that overflow
 #pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function)
@@ -57,5 +55,3 @@ TEST(imitated_avx2, is_among_the_tables) {
 
 } // namespace
 } // namespace bouncer::detail
-
-#endif
