@@ -1,7 +1,7 @@
 # Reads what ctest reported (JUnit, the input) and, for each GoogleTest program, its own report NAME.xml in `folder`. Prints a
 # line per case: status (passed, failed, skipped), seconds, stage, name and, of failed ones, the end of what it said, with
 # \001 for the ends of lines; separated by tabs. A process that failed without a failed case (it crashed, hung, or leaked)
-# is a failed case of its own.
+# is a failed case of its own, and so is one that ran no case at all.
 # Usage: awk -v stage=dev -v folder=build/dev/reports -f cases.awk build/reports/dev.xml
 function attribute(line, name,    start, rest) {
     start = index(line, " " name "=\"")
@@ -31,11 +31,13 @@ function tell_case() {
 # The cases of a program; false if it left no report.
 function tell_cases(file,    line, there) {
     failed_cases = 0
+    cases = 0
     there = 0
     while ((getline line < file) > 0) {
         there = 1
         if (line ~ /^ *<testcase /) {
             tell_case()
+            ++cases
             case_name = attribute(line, "classname") "." attribute(line, "name")
             case_seconds = attribute(line, "time")
             case_said = ""
@@ -61,7 +63,8 @@ function tell_cases(file,    line, there) {
     report = tell_cases(folder "/" name ".xml")
     said = ""
     for (i = count > 25 ? count - 25 : 0; i < count; ++i) said = said last[i % 25] "\001"
-    if (status == "fail" && failed_cases == 0) tell("failed", seconds, name, said)
+    if (report && cases == 0) tell("failed", seconds, name, "it ran no test")
+    else if (status == "fail" && failed_cases == 0) tell("failed", seconds, name, said)
     else if (!report && status == "run") tell("passed", seconds, name, "")
     else if (!report) tell(skipped ? "skipped" : "failed", seconds, name, said) # a program that is not there fails
     next

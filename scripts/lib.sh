@@ -47,7 +47,7 @@ with_progress() { # name, command...
 }
 tell_progress() { # name, file
     local start=$SECONDS seconds due=5
-    while sleep 1; do
+    while sleep 1 && kill -0 $$ 2>/dev/null; do
         seconds=$((SECONDS - start))
         if ((seconds < due)); then continue; fi
         if [[ -t 1 ]]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the library that is built and builds the three-line consumer outside the tree with find_package and with pkg-config,
-# and a C program with pkg-config; runs each. With "full" also with the shared library by find_package, and with
-# add_subdirectory, which compiles the library again.
+# Installs the library that is built and builds the three-line consumer outside the tree with find_package (static and shared)
+# and with pkg-config, and a C program with pkg-config; runs each. With "full" also with add_subdirectory, which compiles
+# the library again.
 # Usage: install.sh SOURCE_FOLDER BUILD_FOLDER C++_COMPILER [full]
 set -euo pipefail
 source_dir=$1 build_dir=$2 cxx=$3 tier=${4:-}
@@ -28,13 +28,11 @@ fi
 
 echo "-- find_package"
 "${generate[@]}" -B "$work/find" -DCMAKE_PREFIX_PATH="$prefix"
-cmake --build "$work/find" --target consumer -- --quiet
+cmake --build "$work/find" -- --quiet
 "$work/find/consumer"
+"$work/find/consumer_shared"
 
 if [[ $tier == full ]]; then
-    echo "-- find_package, shared"
-    cmake --build "$work/find" --target consumer_shared -- --quiet
-    "$work/find/consumer_shared"
     echo "-- add_subdirectory"
     "${generate[@]}" -B "$work/sub" -DBOUNCER_TREE="$source_dir"
     cmake --build "$work/sub" --target consumer -j 2 -- --quiet
