@@ -158,7 +158,8 @@ TEST(add_all_of_a_large_filter, equals_the_sequential_build) {
     const auto plain = words_access::plain;
     const auto atomic = words_access::atomic;
     expect_slices_on_one_thread("blocked_bloom", plain, blocked{bytes / 64 + 77, 8, block_form::lanes8},
-                                true);
+                                whole_sizes);
+    if (!whole_sizes) return; // two million keys each, one by one and by slices
     expect_slices_on_one_thread("blocked_bloom", atomic, blocked{bytes / 64 + 1, 6, block_form::sectors2},
                                 false);
     expect_slices_on_one_thread("blocked_bloom", atomic, blocked{bytes / 128 + 3, 16, block_form::lanes16},
