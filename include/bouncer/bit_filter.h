@@ -18,13 +18,13 @@
 
 #include <bouncer/concepts.h>
 #include <bouncer/detail/bit_scan.h>
-#include <bouncer/detail/format.h>
 #include <bouncer/detail/kernels.h>
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/parallel.h>
 #include <bouncer/detail/pipeline.h>
 #include <bouncer/detail/slices.h>
 #include <bouncer/detail/stored.h>
+#include <bouncer/detail/unions.h>
 #include <bouncer/goal.h>
 #include <bouncer/hash.h>
 #include <bouncer/math.h>
@@ -33,7 +33,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -299,15 +298,10 @@ class bit_filter {
     template <class OtherWords>
     result<double> merge_if_within(const bit_filter<Layout, OtherWords>& other,
                                    double rate) requires(Words::writable) {
-        if (!(rate > 0) || !(rate < 1))
-            return failure{error_code::invalid_argument,
-                           "the rate must lie between 0 and 1, and is " + detail::scientific(rate)};
+        if (auto ok = detail::check_union_limit(rate); !ok) return ok.error();
         if (auto ok = check_like(other); !ok) return ok.error();
         const double after = detail::answer_rate(shape(), {words_.line(0), other.words().line(0)});
-        if (after > rate)
-            return failure{error_code::full,
-                           "the union would answer \"maybe\" to " + detail::scientific(after) +
-                               " of absent keys, above the limit of " + detail::scientific(rate)};
+        if (auto ok = detail::check_union_rate(after, rate); !ok) return ok.error();
         or_words(other);
         return after;
     }
@@ -386,10 +380,8 @@ class bit_filter {
     }
     template <class OtherWords>
     result<double> intersection_size(const bit_filter<Layout, OtherWords>& other) const {
-        auto together = union_size(other);
-        if (!together) return together.error();
-        if (std::isinf(*together)) return *together;
-        return std::max(0.0, approximate_size() + other.approximate_size() - *together);
+        if (auto ok = check_like(other); !ok) return ok.error();
+        return detail::keys_in_common(shape(), source_with(other));
     }
     template <class OtherWords>
     result<estimate> sampled_union_size(const bit_filter<Layout, OtherWords>& other,
@@ -401,15 +393,7 @@ class bit_filter {
     result<estimate> sampled_intersection_size(const bit_filter<Layout, OtherWords>& other,
                                                std::uint32_t samples = 4096, std::uint64_t seed = 1) const {
         if (auto ok = check_like(other); !ok) return ok.error();
-        const auto sample = [&](detail::bit_source bits) {
-            return detail::sampled_keys(shape(), bits, samples, seed, 3);
-        };
-        const estimate a = sample(source());
-        const estimate b = sample(other.source());
-        const estimate both = sample(source_with(other));
-        if (std::isinf(both.value)) return both;
-        return estimate{std::max(0.0, a.value + b.value - both.value),
-                        std::max(0.0, a.low + b.low - both.high), std::max(0.0, a.high + b.high - both.low)};
+        return detail::sampled_keys_in_common(shape(), source_with(other), samples, seed);
     }
 
     // [immutable]
@@ -603,10 +587,7 @@ class bit_filter {
 
     template <class OtherWords>
     result<void> check_like(const bit_filter<Layout, OtherWords>& other) const {
-        if (!(params() == other.params()))
-            return failure{error_code::mismatch,
-                           "the filters differ in parameters: " + Layout::describe(params()) + " and " +
-                               Layout::describe(other.params())};
+        if (!(params() == other.params())) return detail::unlike_parameters(describe(), other.describe());
         return check_same_hash(hash_, other.hash());
     }
 

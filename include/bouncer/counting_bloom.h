@@ -185,16 +185,11 @@ class basic_counting_bloom
     template <class OtherWords>
     result<double> merge_if_within(const basic_counting_bloom<OtherWords>& other,
                                    double rate) requires(Words::writable) {
-        if (!(rate > 0) || !(rate < 1))
-            return failure{error_code::invalid_argument,
-                           "the rate must lie between 0 and 1, and is " + detail::scientific(rate)};
+        if (auto ok = detail::check_union_limit(rate); !ok) return ok.error();
         if (auto ok = this->check_like(other); !ok) return ok.error();
         const double after = detail::answer_rate(
             this->where(), {this->cell_words(), this->cell_mask(), other.words().line(0)});
-        if (after > rate)
-            return failure{error_code::full,
-                           "the union would answer \"maybe\" to " + detail::scientific(after) +
-                               " of absent keys, above the limit of " + detail::scientific(rate)};
+        if (auto ok = detail::check_union_rate(after, rate); !ok) return ok.error();
         add_counters(other);
         return after;
     }

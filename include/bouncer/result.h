@@ -75,13 +75,21 @@ class bad_result : public std::runtime_error {
     error_code code_;
 };
 
+namespace detail {
+// Makes a copy in raw memory. Not inlined: nearly every function that fails hands on a failure, and few do it often.
+[[gnu::noinline, gnu::cold]] inline void copy_failure(void* at, const failure& why) {
+    ::new (at) failure(why);
+}
+} // namespace detail
+
 // A T, or the reason why there is none. As thread-safe as T. A union and a bool, not std::variant, which every kind, form
 // and method would pay for at compile time: a fifth of that of any_filter.cc.
 template <class T>
 class [[nodiscard]] result {
   public:
     result(T value) : value_(std::move(value)), has_value_(true) {}
-    result(failure why) noexcept : why_(std::move(why)), has_value_(false) {}
+    result(failure&& why) noexcept : why_(std::move(why)), has_value_(false) {}
+    result(const failure& why) : has_value_(false) { detail::copy_failure(&why_, why); }
 
     result(result&& other) noexcept(std::is_nothrow_move_constructible_v<T>) : has_value_(other.has_value_) {
         if (has_value_)
@@ -93,7 +101,7 @@ class [[nodiscard]] result {
         if (has_value_)
             ::new (&value_) T(other.value_);
         else
-            ::new (&why_) failure(other.why_);
+            detail::copy_failure(&why_, other.why_);
     }
     result& operator=(result other) noexcept {
         static_assert(std::is_nothrow_move_constructible_v<T>);

@@ -25,12 +25,14 @@
 #include <bouncer/bit_filter.h>
 #include <bouncer/blocked_bloom.h>
 #include <bouncer/concepts.h>
+#include <bouncer/detail/format.h>
 #include <bouncer/detail/ordered_hashes.h>
 #include <bouncer/detail/scalable_batch.h>
 #include <bouncer/detail/scalable_chain.h>
 #include <bouncer/detail/scalable_layer.h>
 #include <bouncer/detail/scalable_plan.h>
 #include <bouncer/detail/scalable_stored.h>
+#include <bouncer/detail/unions.h>
 #include <bouncer/math.h>
 
 #include <algorithm>
@@ -296,9 +298,7 @@ class scalable {
     template <class OtherF>
     result<double> merge_if_within(const scalable<OtherF>& other,
                                    double rate) requires(words_type::writable) {
-        if (!(rate > 0) || !(rate < 1))
-            return failure{error_code::invalid_argument,
-                           "the rate must lie between 0 and 1, and is " + detail::scientific(rate)};
+        if (auto ok = detail::check_union_limit(rate); !ok) return ok.error();
         return merge_below(other, rate);
     }
 
@@ -960,16 +960,11 @@ class scalable {
 
     template <class OtherF>
     result<double> merge_below(const scalable<OtherF>& other, double limit) {
-        if (!(params() == other.params()))
-            return failure{error_code::mismatch,
-                           "the chains differ in parameters: " + describe() + " and " + other.describe()};
+        if (!(params() == other.params())) return detail::unlike_parameters(describe(), other.describe());
         if (auto ok = check_same_hash(hash(), other.hash()); !ok) return ok.error();
         auto plan = plan_union(other);
         if (!plan) return plan.error();
-        if (plan->after > limit)
-            return failure{error_code::full,
-                           "the union would answer \"maybe\" to " + detail::scientific(plan->after) +
-                               " of absent keys, above the limit of " + detail::scientific(limit)};
+        if (auto ok = detail::check_union_rate(plan->after, limit); !ok) return ok.error();
         std::vector<std::unique_ptr<layer_type>> copies; // all memory before the first change
         for (const auto& [theirs, rate] : plan->copied) {
             const auto& from = other.chain().layer(theirs);

@@ -27,6 +27,7 @@
 #include <bouncer/detail/cell_filter.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 namespace bouncer {
@@ -252,16 +253,11 @@ class basic_windowed_bloom
     template <class OtherWords>
     result<double> merge_if_within(const basic_windowed_bloom<OtherWords>& other,
                                    double rate) requires(Words::writable) {
-        if (!(rate > 0) || !(rate < 1))
-            return failure{error_code::invalid_argument,
-                           "the rate must lie between 0 and 1, and is " + detail::scientific(rate)};
+        if (auto ok = detail::check_union_limit(rate); !ok) return ok.error();
         const std::lock_guard held(rotation_);
         if (auto ok = check_mergeable(other); !ok) return ok.error();
         const double after = rate_of(other.words().line(0) + window_layout::control_words);
-        if (after > rate)
-            return failure{error_code::full,
-                           "the union would answer \"maybe\" to " + detail::scientific(after) +
-                               " of absent keys, above the limit of " + detail::scientific(rate)};
+        if (auto ok = detail::check_union_rate(after, rate); !ok) return ok.error();
         or_live(other);
         return after;
     }

@@ -97,6 +97,12 @@ estimate sampled_whole_fill(const math::geometry& shape, bit_source bits, std::u
     return sampled_range_fill(bits, 0, shape.total_bits() / 64, samples, seed, confidence_loss);
 }
 
+estimate keys_behind_sample(const math::geometry& shape, bit_source bits, std::uint32_t samples,
+                            std::uint64_t seed, double allowed) noexcept {
+    const estimate fill = sampled_whole_fill(shape, bits, samples, seed, allowed);
+    return {keys_behind(shape, fill.value), keys_behind(shape, fill.low), keys_behind(shape, fill.high)};
+}
+
 } // namespace
 
 double fill_of(const math::geometry& shape, bit_source bits) noexcept {
@@ -139,10 +145,30 @@ estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::
     return rate;
 }
 
-estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples, std::uint64_t seed,
-                      unsigned bounds_combined) noexcept {
-    const estimate fill = sampled_whole_fill(shape, bits, samples, seed, loss / bounds_combined);
-    return {keys_behind(shape, fill.value), keys_behind(shape, fill.low), keys_behind(shape, fill.high)};
+estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples,
+                      std::uint64_t seed) noexcept {
+    return keys_behind_sample(shape, bits, samples, seed, loss);
+}
+
+double keys_in_common(const math::geometry& shape, bit_source both) noexcept {
+    const auto keys = [&](bit_source bits) { return keys_behind(shape, fill_of(shape, bits)); };
+    const double together = keys(both);
+    if (std::isinf(together)) return together;
+    return std::max(0.0, keys({both.words}) + keys({both.other}) - together);
+}
+
+estimate sampled_keys_in_common(const math::geometry& shape, bit_source both, std::uint32_t samples,
+                                std::uint64_t seed) noexcept {
+    // Three bounds become one, so they share its confidence.
+    const auto sample = [&](bit_source bits) {
+        return keys_behind_sample(shape, bits, samples, seed, loss / 3);
+    };
+    const estimate a = sample({both.words});
+    const estimate b = sample({both.other});
+    const estimate together = sample(both);
+    if (std::isinf(together.value)) return together;
+    return {std::max(0.0, a.value + b.value - together.value), std::max(0.0, a.low + b.low - together.high),
+            std::max(0.0, a.high + b.high - together.low)};
 }
 
 void fold_words(const math::geometry& shape, std::uint64_t factor, std::span<const std::uint64_t> from,

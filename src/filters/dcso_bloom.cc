@@ -1,4 +1,5 @@
 #include <bouncer/dcso_bloom.h>
+#include <bouncer/detail/format.h>
 
 #include "filters/dcso_size.h"
 #include "filters/solve.h"

@@ -1,4 +1,6 @@
 // merge is set union: bit for bit the filter of both key sets, with the laws of a union.
+#include <bouncer/detail/format.h>
+
 #include "support/failures.h"
 #include "support/random_hashes.h"
 #include "support/subject.h"

@@ -1,4 +1,5 @@
-// The adaptor behind subject.h: what is compiled for every kind and access. Thin: each function is one call.
+// The adaptor behind subject.h: what is compiled for every kind and access. Thin: each function is one call, what does not
+// depend on the access is there once for a kind, and what many functions end with is not inlined into them.
 #pragma once
 
 #include "support/kinds.h"
@@ -20,12 +21,19 @@ template <class F>
 }
 
 template <class F>
-choice choice_of(const typename F::parameters& chosen) {
+[[gnu::noinline]] choice choice_of(const typename F::parameters& chosen) {
     return {chosen, F::describe(chosen)};
 }
 
 template <class F>
 subject held_subject(F filter);
+
+// A filter that was made, or why not.
+template <class F>
+[[gnu::noinline]] result<subject> wrapped(result<F> made) {
+    if (!made) return made.error();
+    return held_subject(std::move(*made));
+}
 
 // Kinds of one block. One that grows takes more as it goes, and no host can move them behind it.
 template <class F>
@@ -116,7 +124,7 @@ class referring : public subject::model {
     }
     result<double> merge_if_within(const model& other, double rate) override {
         if constexpr (incremental<F> && mergeable<F>)
-            return with(other, [&](const auto& same) { return f.merge_if_within(same, rate); });
+            return with_own_or_view(other, [&](const auto& same) { return f.merge_if_within(same, rate); });
         else
             lacks<F>("merge_if_within");
     }
@@ -125,14 +133,11 @@ class referring : public subject::model {
         return wrapped(f.template clone<plain_words>(memory));
     }
     subject view() const override { return held_subject(f.view()); }
-    result<subject> fold(std::uint64_t factor, words_access wanted,
-                         const memory_options& memory) const override {
-        if constexpr (foldable<F>) {
-            if (wanted == words_access::atomic) return wrapped(f.template fold<atomic_words>(factor, memory));
-            return wrapped(f.template fold<plain_words>(factor, memory));
-        } else {
+    result<subject> fold(std::uint64_t factor, const memory_options& memory) const override {
+        if constexpr (foldable<F>)
+            return wrapped(f.fold(factor, memory));
+        else
             lacks<F>("fold");
-        }
     }
     subject moved() override { return held_subject(std::move(f)); }
     void assign(model&& other) override { f = std::move(dynamic_cast<referring&>(other).f); }
@@ -192,28 +197,29 @@ class referring : public subject::model {
     }
     result<double> union_size(const model& other) const override {
         if constexpr (estimated)
-            return with(other, [&](const auto& same) { return f.union_size(same); });
+            return with_own_or_view(other, [&](const auto& same) { return f.union_size(same); });
         else
             lacks<F>("union_size");
     }
     result<double> intersection_size(const model& other) const override {
         if constexpr (estimated)
-            return with(other, [&](const auto& same) { return f.intersection_size(same); });
+            return with_own_or_view(other, [&](const auto& same) { return f.intersection_size(same); });
         else
             lacks<F>("intersection_size");
     }
     result<estimate> sampled_union_size(const model& other, std::uint32_t samples,
                                         std::uint64_t seed) const override {
         if constexpr (estimated)
-            return with(other, [&](const auto& same) { return f.sampled_union_size(same, samples, seed); });
+            return with_own_or_view(
+                other, [&](const auto& same) { return f.sampled_union_size(same, samples, seed); });
         else
             lacks<F>("sampled_union_size");
     }
     result<estimate> sampled_intersection_size(const model& other, std::uint32_t samples,
                                                std::uint64_t seed) const override {
         if constexpr (estimated)
-            return with(other,
-                        [&](const auto& same) { return f.sampled_intersection_size(same, samples, seed); });
+            return with_own_or_view(
+                other, [&](const auto& same) { return f.sampled_intersection_size(same, samples, seed); });
         else
             lacks<F>("sampled_intersection_size");
     }
@@ -248,32 +254,33 @@ class referring : public subject::model {
             lacks<F>("rotate_to");
     }
 
-    template <class G>
-    static result<subject> wrapped(result<G> made) {
-        if (!made) return made.error();
-        return held_subject(std::move(*made));
-    }
-
   protected:
     F& f;
 
   private:
     template <class G>
     friend class referring;
+    using plain = typename F::template with_words<plain_words>;
+    using atomic = typename F::template with_words<atomic_words>;
+    using viewed = typename F::template with_words<const_words>;
     static constexpr bool estimated = is_bit_filter<F>::value && access_of<F> != words_access::view;
 
     // use(the other filter), which is of the same kind in any access.
     template <class Use>
     static auto with(const model& other, Use use) {
-        using plain = typename F::template with_words<plain_words>;
-        using atomic = typename F::template with_words<atomic_words>;
-        using view = typename F::template with_words<const_words>;
         switch (other.access()) {
         case words_access::plain: return use(dynamic_cast<const referring<plain>&>(other).f);
         case words_access::atomic: return use(dynamic_cast<const referring<atomic>&>(other).f);
         case words_access::view: break;
         }
-        return use(dynamic_cast<const referring<view>&>(other).f);
+        return use(dynamic_cast<const referring<viewed>&>(other).f);
+    }
+    // The same for what only reads the other's words: its own access, or else a view of it.
+    template <class Use>
+    static auto with_own_or_view(const model& other, Use use) {
+        if (const auto* same = dynamic_cast<const referring*>(&other)) return use(same->f);
+        const subject view = other.view();
+        return use(dynamic_cast<const referring<viewed>&>(view.held()).f);
     }
 };
 
@@ -360,19 +367,18 @@ constexpr facts facts_of() {
 }
 
 template <class F>
-class kind_of final : public kind {
-    using parameters = typename F::parameters;
+class kind_of;
 
+// What a kind offers whatever the access: asked of its plain form.
+template <class F>
+class kind_in_any_access : public kind {
+  protected:
+    using kind::kind;
+    using parameters = typename F::parameters;
     static choice chosen(const parameters& p) { return choice_of<F>(p); }
     static const parameters& given(const choice& c) { return c.as<parameters>(); }
-    template <class G>
-    static result<subject> wrapped(result<G> made) {
-        return referring<G>::wrapped(std::move(made));
-    }
 
   public:
-    kind_of() : kind(facts_of<F>()) {}
-
     std::vector<choice> variants(std::uint64_t keys, double rate) const override {
         if constexpr (incremental<F>) {
             std::vector<choice> out;
@@ -424,46 +430,6 @@ class kind_of final : public kind {
             return std::nullopt;
         }
     }
-
-    result<subject> create(const choice& c, const filter_options& options) const override {
-        if constexpr (incremental<F>)
-            return wrapped(F::create(given(c), options));
-        else
-            lacks<F>("create");
-    }
-    result<subject> create(const goal& wanted, const filter_options& options) const override {
-        if constexpr (incremental<F>)
-            return wrapped(F::create(wanted, options));
-        else
-            lacks<F>("create");
-    }
-    result<subject> over(region memory, const choice& c, const hash_spec& spec) const override {
-        if constexpr (requires { F::over(typename F::words_type(std::move(memory)), given(c), spec); })
-            return wrapped(F::over(typename F::words_type(std::move(memory)), given(c), spec));
-        else
-            lacks<F>("over");
-    }
-    result<subject> build(hash_span hashes, const goal& wanted, const build_options& options) const override {
-        if constexpr (buildable<F>)
-            return wrapped(F::build(hashes, wanted, options));
-        else
-            lacks<F>("build");
-    }
-    result<subject> build(const hash_source& source, const goal& wanted,
-                          const build_options& options) const override {
-        if constexpr (buildable<F>)
-            return wrapped(F::build(source, wanted, options));
-        else
-            lacks<F>("build");
-    }
-    result<subject> build_exactly(hash_span listed, hash_span others,
-                                  const build_options& options) const override {
-        if constexpr (buildable_exactly<F>)
-            return wrapped(F::build(listed, others, options));
-        else
-            lacks<F>("build of two lists");
-    }
-
     result<void> check_stored_hash(const hash_spec& spec) const override {
         return F::check_stored_hash(spec);
     }
@@ -471,33 +437,14 @@ class kind_of final : public kind {
         return F::stored_words(fields);
     }
     hash_spec default_hash() const override { return default_hash_of<F>(); }
-
-    result<subject> load(const std::string& path, const memory_options& memory) const override {
-        return wrapped(bouncer::load<F>(path, memory));
-    }
-    result<subject> load(const byte_source& source, const memory_options& memory) const override {
-        return wrapped(bouncer::load<F>(source, memory));
-    }
     result<subject> map(const std::string& path, verification how) const override {
         if constexpr (detail::mappable<view_form<F>>)
             return wrapped(bouncer::map<view_form<F>>(path, how));
         else
             lacks<F>("map");
     }
-    result<shared_subject> open_shared(const std::string& path, verification how) const override {
-        if constexpr (detail::shareable<F>) {
-            auto file = bouncer::open_shared<F>(path, how);
-            if (!file) return file.error();
-            auto shared = std::make_unique<shared_model<F>>(std::move(*file));
-            F& inside = shared->filter();
-            return shared_subject(std::move(shared), subject(std::make_unique<referring<F>>(inside)));
-        } else {
-            lacks<F>("open_shared");
-        }
-    }
-
     const kind& in(words_access wanted) const override {
-        static const kind_of<typename F::template with_words<plain_words>> plain;
+        static const kind_of<F> plain;
         static const kind_of<typename F::template with_words<atomic_words>> atomic;
         return wanted == words_access::atomic ? static_cast<const kind&>(atomic) : plain;
     }
@@ -539,6 +486,73 @@ class kind_of final : public kind {
         if constexpr (requires { p.narrow; })
             if (name == "narrow") return p.narrow;
         return std::nullopt;
+    }
+};
+
+template <class F>
+class kind_of final : public kind_in_any_access<typename F::template with_words<plain_words>> {
+    using base = kind_in_any_access<typename F::template with_words<plain_words>>;
+    using base::given;
+    static_assert(std::is_same_v<typename base::parameters, typename F::parameters>);
+    static constexpr facts known = facts_of<F>();
+
+  public:
+    kind_of() : base(known) {}
+
+    result<subject> create(const choice& c, const filter_options& options) const override {
+        if constexpr (incremental<F>)
+            return wrapped(F::create(given(c), options));
+        else
+            lacks<F>("create");
+    }
+    result<subject> create(const goal& wanted, const filter_options& options) const override {
+        if constexpr (incremental<F>)
+            return wrapped(F::create(wanted, options));
+        else
+            lacks<F>("create");
+    }
+    result<subject> over(region memory, const choice& c, const hash_spec& spec) const override {
+        if constexpr (requires { F::over(typename F::words_type(std::move(memory)), given(c), spec); })
+            return wrapped(F::over(typename F::words_type(std::move(memory)), given(c), spec));
+        else
+            lacks<F>("over");
+    }
+    result<subject> build(hash_span hashes, const goal& wanted, const build_options& options) const override {
+        if constexpr (buildable<F>)
+            return wrapped(F::build(hashes, wanted, options));
+        else
+            lacks<F>("build");
+    }
+    result<subject> build(const hash_source& source, const goal& wanted,
+                          const build_options& options) const override {
+        if constexpr (buildable<F>)
+            return wrapped(F::build(source, wanted, options));
+        else
+            lacks<F>("build");
+    }
+    result<subject> build_exactly(hash_span listed, hash_span others,
+                                  const build_options& options) const override {
+        if constexpr (buildable_exactly<F>)
+            return wrapped(F::build(listed, others, options));
+        else
+            lacks<F>("build of two lists");
+    }
+    result<subject> load(const std::string& path, const memory_options& memory) const override {
+        return wrapped(bouncer::load<F>(path, memory));
+    }
+    result<subject> load(const byte_source& source, const memory_options& memory) const override {
+        return wrapped(bouncer::load<F>(source, memory));
+    }
+    result<shared_subject> open_shared(const std::string& path, verification how) const override {
+        if constexpr (detail::shareable<F>) {
+            auto file = bouncer::open_shared<F>(path, how);
+            if (!file) return file.error();
+            auto shared = std::make_unique<shared_model<F>>(std::move(*file));
+            F& inside = shared->filter();
+            return shared_subject(std::move(shared), subject(std::make_unique<referring<F>>(inside)));
+        } else {
+            lacks<F>("open_shared");
+        }
     }
     result<subject> loaded(hash_span fields, const hash_spec& spec, hash_span words) const override {
         auto made = F::for_loading(fields, spec, {});

@@ -128,8 +128,7 @@ class subject {
         virtual result<double> merge_if_within(const model& other, double rate) = 0;
         virtual result<subject> clone(words_access wanted, const memory_options& memory) const = 0;
         virtual subject view() const = 0;
-        virtual result<subject> fold(std::uint64_t factor, words_access wanted,
-                                     const memory_options& memory) const = 0;
+        virtual result<subject> fold(std::uint64_t factor, const memory_options& memory) const = 0;
         virtual subject moved() = 0;
         virtual void assign(model&& other) = 0;
         virtual double fill_ratio() const = 0;
@@ -161,6 +160,7 @@ class subject {
     };
 
     explicit subject(std::unique_ptr<model> held) : held_(std::move(held)) {}
+    const model& held() const { return *held_; } // for the adaptor
 
     words_access access() const { return held_->access(); }
     bool may_contain(std::uint64_t hash) const { return held_->may_contain(hash); }
@@ -191,10 +191,7 @@ class subject {
     result<subject> clone(const memory_options& memory) const { return held_->clone(owned_access(), memory); }
     subject view() const { return held_->view(); }
     result<subject> fold(std::uint64_t factor, const memory_options& memory = {}) const {
-        return held_->fold(factor, owned_access(), memory);
-    }
-    result<subject> fold(std::uint64_t factor, words_access wanted) const {
-        return held_->fold(factor, wanted, {});
+        return held_->fold(factor, memory);
     }
     // The filter itself is moved, by construction and by assignment; a subject that is moved only hands it on.
     subject moved() { return held_->moved(); }

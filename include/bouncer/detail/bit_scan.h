@@ -37,9 +37,13 @@ estimate sampled_fill(const math::geometry& shape, bit_source bits, std::uint32_
                       std::uint64_t seed) noexcept;
 estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::uint32_t samples,
                              std::uint64_t seed) noexcept;
-// `bounds_combined`: how many bounds the caller combines into one, which share its confidence.
-estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples, std::uint64_t seed,
-                      unsigned bounds_combined = 1) noexcept;
+estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples,
+                      std::uint64_t seed) noexcept;
+
+// The number of keys that are behind both filters of a union. Its bits all set: infinity.
+double keys_in_common(const math::geometry& shape, bit_source both) noexcept;
+estimate sampled_keys_in_common(const math::geometry& shape, bit_source both, std::uint32_t samples,
+                                std::uint64_t seed) noexcept;
 
 // Adds to the zeroed words of a filter of 1/factor of the size what the same keys would have made there: with
 // multiply-high indexing, unit i of it is the OR of units factor*i .. factor*i+factor-1. A unit is a block, or a bit where

@@ -9,6 +9,7 @@
 #include <bouncer/detail/cells.h>
 #include <bouncer/detail/pipeline.h>
 #include <bouncer/detail/stored.h>
+#include <bouncer/detail/unions.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -239,9 +240,7 @@ class cell_filter {
 
     template <class OtherDerived, class OtherWords>
     result<void> check_like(const cell_filter<OtherDerived, Layout, OtherWords>& other) const {
-        if (!(params() == other.params()))
-            return failure{error_code::mismatch, "the filters differ in parameters: " + describe() + " and " +
-                                                     Layout::describe(other.params())};
+        if (!(params() == other.params())) return unlike_parameters(describe(), other.describe());
         return check_same_hash(hash_, other.hash());
     }
 

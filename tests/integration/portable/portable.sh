@@ -2,17 +2,19 @@
 # Compiles what users compile, for processors that this machine need not be: README's programs and every_kind.cc, for
 # x86-64, x86-64-v3 (AVX2) and x86-64-v4 (AVX-512), with more warnings than our own build has, as errors. A warning about
 # inlined code may appear for one of them only, so no machine's own build shows them all.
-# Usage: portable.sh SOURCE_FOLDER LEVELS COMPILER... (LEVELS is one word such as "-O2 -O3"; COMPILER may have a launcher)
+# Usage: portable.sh SOURCE_FOLDER WORK_FOLDER LEVELS COMPILER... (LEVELS is one word such as "-O2 -O3"; COMPILER may have a
+# launcher). The work folder is made anew; inside the tree, as a build folder is, what it compiles is in the compiler cache for
+# other clones too.
 set -euo pipefail
 
-source_dir=$1
-read -ra levels <<<"$2"
-shift 2
+source_dir=$1 work=$2
+read -ra levels <<<"$3"
+shift 3
 compiler=("$@" -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I "$source_dir/include")
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" # relative names: the next run finds the same commands in the compiler cache
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
 bash "$source_dir/tests/docs/run_blocks.sh" --extract "$source_dir/README.md" .
 compgen -G '*.cpp' >/dev/null || { echo "README.md has no program"; exit 1; }
 
@@ -31,7 +33,7 @@ finish_one() {
 }
 for level in "${levels[@]}"; do
     for processor in x86-64 x86-64-v3 x86-64-v4; do
-        for program in *.cpp "$source_dir/tests/integration/portable/every_kind.cc"; do
+        for program in "$PWD"/*.cpp "$source_dir/tests/integration/portable/every_kind.cc"; do
             [[ $running -lt 2 ]] || finish_one
             compile "$program" "$processor" "$level" &
             running=$((running + 1))
