@@ -16,11 +16,6 @@ constexpr words_access access_of = !F::words_type::writable    ? words_access::v
                                                                : words_access::plain;
 
 template <class F>
-[[noreturn]] void lacks(const char* what) {
-    throw std::logic_error(std::string(F::kind_name) + " has no " + what + " in this access");
-}
-
-template <class F>
 [[gnu::noinline]] choice choice_of(const typename F::parameters& chosen) {
     return {chosen, F::describe(chosen)};
 }
@@ -42,11 +37,12 @@ concept is_movable = incremental<F> && requires(F& f, void* block) {
     f.words().memory().host_block();
 };
 
-// Refers to a filter that lives elsewhere.
+// Refers to a filter that lives elsewhere: what every kind has, in every access. What a kind lacks is left to subject::model,
+// which says so.
 template <class F>
-class referring : public subject::model {
+class reading : public subject::model {
   public:
-    explicit referring(F& filter) : f(filter) {}
+    explicit reading(F& filter) : f(filter) {}
 
     words_access access() const override { return access_of<F>; }
     bool may_contain(std::uint64_t hash) const override { return f.may_contain(hash); }
@@ -57,232 +53,254 @@ class referring : public subject::model {
         if constexpr (requires { f.may_contain_acquire(hash); })
             return f.may_contain_acquire(hash);
         else
-            lacks<F>("may_contain_acquire");
-    }
-    bool add(std::uint64_t hash) override {
-        if constexpr (incremental<F>)
-            return f.add(hash);
-        else
-            lacks<F>("add");
-    }
-    std::size_t add_batch(hash_span hashes) override {
-        if constexpr (incremental<F>)
-            return f.add_batch(hashes);
-        else
-            lacks<F>("add_batch");
-    }
-    void add_uncounted(hash_span hashes) override {
-        if constexpr (requires { f.add_batch(hashes, uncounted); })
-            f.add_batch(hashes, uncounted);
-        else
-            lacks<F>("uncounted add_batch");
-    }
-    void add_release(std::uint64_t hash) override {
-        if constexpr (requires { f.add_release(hash); })
-            f.add_release(hash);
-        else
-            lacks<F>("add_release");
-    }
-    void add_all(hash_span hashes, unsigned threads) override {
-        if constexpr (requires { f.add_all(hashes, threads); })
-            f.add_all(hashes, threads);
-        else
-            lacks<F>("add_all");
-    }
-    bool test_and_add(std::uint64_t hash) override {
-        if constexpr (incremental<F>)
-            return f.test_and_add(hash);
-        else
-            lacks<F>("test_and_add");
-    }
-    std::size_t test_and_add(hash_span hashes, std::span<bool> answers) override {
-        if constexpr (incremental<F>)
-            return f.test_and_add(hashes, answers);
-        else
-            lacks<F>("test_and_add");
-    }
-    void remove(std::uint64_t hash) override {
-        if constexpr (deletable<F>)
-            f.remove(hash);
-        else
-            lacks<F>("remove");
-    }
-    void clear() override {
-        if constexpr (incremental<F>)
-            f.clear();
-        else
-            lacks<F>("clear");
-    }
-    bool equals(const model& other) const override {
-        return with(other, [&](const auto& same) { return f == same; });
-    }
-    result<double> merge(const model& other) override {
-        if constexpr (incremental<F> && mergeable<F>)
-            return with(other, [&](const auto& same) { return f.merge(same); });
-        else
-            lacks<F>("merge");
-    }
-    result<double> merge_if_within(const model& other, double rate) override {
-        if constexpr (incremental<F> && mergeable<F>)
-            return with_own_or_view(other, [&](const auto& same) { return f.merge_if_within(same, rate); });
-        else
-            lacks<F>("merge_if_within");
-    }
-    result<subject> clone(words_access wanted, const memory_options& memory) const override {
-        if (wanted == words_access::atomic) return wrapped(f.template clone<atomic_words>(memory));
-        return wrapped(f.template clone<plain_words>(memory));
+            return model::may_contain_acquire(hash);
     }
     subject view() const override { return held_subject(f.view()); }
-    result<subject> fold(std::uint64_t factor, const memory_options& memory) const override {
-        if constexpr (foldable<F>)
-            return wrapped(f.fold(factor, memory));
-        else
-            lacks<F>("fold");
-    }
     subject moved() override { return held_subject(std::move(f)); }
-    void assign(model&& other) override { f = std::move(dynamic_cast<referring&>(other).f); }
+    void assign(model&& other) override { f = std::move(dynamic_cast<reading&>(other).f); }
     double fill_ratio() const override {
         if constexpr (requires { f.fill_ratio(); })
             return f.fill_ratio();
         else
-            lacks<F>("fill_ratio");
+            return model::fill_ratio();
     }
     double approximate_size() const override {
         if constexpr (requires { f.approximate_size(); })
             return f.approximate_size();
         else
-            lacks<F>("approximate_size");
+            return model::approximate_size();
     }
     double expected_fpr() const override { return f.expected_fpr(); }
     double fpr_at(std::uint64_t keys) const override {
         if constexpr (requires { f.fpr_at(keys); })
             return f.fpr_at(keys);
         else
-            lacks<F>("fpr_at");
+            return model::fpr_at(keys);
     }
     std::uint64_t capacity(double rate) const override {
         if constexpr (requires { f.capacity(rate); })
             return f.capacity(rate);
         else
-            lacks<F>("capacity");
-    }
-    std::uint64_t keys() const override {
-        if constexpr (requires { f.keys(); })
-            return f.keys();
-        else
-            lacks<F>("keys");
+            return model::capacity(rate);
     }
     std::uint64_t size_bytes() const override { return f.size_bytes(); }
     hash_spec hash() const override { return f.hash(); }
     choice params() const override { return choice_of<F>(f.params()); }
     std::string describe() const override { return f.describe(); }
     detail::stored_form stored() const override { return f.stored(); }
-    estimate sampled_fill_ratio(std::uint32_t samples, std::uint64_t seed) const override {
-        if constexpr (estimated)
-            return f.sampled_fill_ratio(samples, seed);
-        else
-            lacks<F>("sampled_fill_ratio");
+
+  protected:
+    F& f;
+
+    using viewed = typename F::template with_words<const_words>;
+    // use(a view of the other filter), which is of the same kind in any access: for what only reads its words.
+    template <class Use>
+    static auto with_view(const model& other, Use use) {
+        const subject view = other.view();
+        return use(dynamic_cast<const reading<viewed>&>(view.held()).f);
     }
-    estimate sampled_size(std::uint32_t samples, std::uint64_t seed) const override {
-        if constexpr (estimated)
-            return f.sampled_size(samples, seed);
-        else
-            lacks<F>("sampled_size");
+
+  private:
+    template <class G>
+    friend class reading;
+    template <class G>
+    friend class adding;
+};
+
+// A kind that takes keys one by one, plain or atomic.
+template <class F>
+class adding : public reading<F> {
+  protected:
+    using model = subject::model;
+    using reading<F>::f;
+    using reading<F>::with_view;
+
+  public:
+    using reading<F>::reading;
+
+    bool add(std::uint64_t hash) override { return f.add(hash); }
+    std::size_t add_batch(hash_span hashes) override { return f.add_batch(hashes); }
+    bool test_and_add(std::uint64_t hash) override { return f.test_and_add(hash); }
+    std::size_t test_and_add(hash_span hashes, std::span<bool> answers) override {
+        return f.test_and_add(hashes, answers);
     }
-    estimate sampled_fpr(std::uint32_t samples, std::uint64_t seed) const override {
-        if constexpr (estimated)
-            return f.sampled_fpr(samples, seed);
+    void clear() override { f.clear(); }
+    void add_uncounted(hash_span hashes) override {
+        if constexpr (requires { f.add_batch(hashes, uncounted); })
+            f.add_batch(hashes, uncounted);
         else
-            lacks<F>("sampled_fpr");
+            model::add_uncounted(hashes);
     }
-    result<double> union_size(const model& other) const override {
-        if constexpr (estimated)
-            return with_own_or_view(other, [&](const auto& same) { return f.union_size(same); });
+    void add_release(std::uint64_t hash) override {
+        if constexpr (requires { f.add_release(hash); })
+            f.add_release(hash);
         else
-            lacks<F>("union_size");
+            model::add_release(hash);
     }
-    result<double> intersection_size(const model& other) const override {
-        if constexpr (estimated)
-            return with_own_or_view(other, [&](const auto& same) { return f.intersection_size(same); });
+    void add_all(hash_span hashes, unsigned threads) override {
+        if constexpr (requires { f.add_all(hashes, threads); })
+            f.add_all(hashes, threads);
         else
-            lacks<F>("intersection_size");
+            model::add_all(hashes, threads);
     }
-    result<estimate> sampled_union_size(const model& other, std::uint32_t samples,
-                                        std::uint64_t seed) const override {
-        if constexpr (estimated)
-            return with_own_or_view(
-                other, [&](const auto& same) { return f.sampled_union_size(same, samples, seed); });
+    result<double> merge(const model& other) override {
+        if constexpr (mergeable<F>)
+            return with(other, [&](const auto& same) { return f.merge(same); });
         else
-            lacks<F>("sampled_union_size");
+            return model::merge(other);
     }
-    result<estimate> sampled_intersection_size(const model& other, std::uint32_t samples,
-                                               std::uint64_t seed) const override {
-        if constexpr (estimated)
-            return with_own_or_view(
-                other, [&](const auto& same) { return f.sampled_intersection_size(same, samples, seed); });
+    result<double> merge_if_within(const model& other, double rate) override {
+        if constexpr (mergeable<F>)
+            return with_view(other, [&](const auto& same) { return f.merge_if_within(same, rate); });
         else
-            lacks<F>("sampled_intersection_size");
+            return model::merge_if_within(other, rate);
     }
     void* host_block() const override {
         if constexpr (is_movable<F>)
             return f.words().memory().host_block();
         else
-            lacks<F>("host_block");
+            return model::host_block();
     }
     void host_block_moved_to(void* block) override {
         if constexpr (is_movable<F>)
             f.host_block_moved_to(block);
         else
-            lacks<F>("host_block_moved_to");
-    }
-    bool try_remove(std::uint64_t hash) override {
-        if constexpr (deletable<F>)
-            return f.try_remove(hash);
-        else
-            lacks<F>("try_remove");
-    }
-    std::uint64_t count(std::uint64_t hash) const override {
-        if constexpr (deletable<F>)
-            return f.count(hash);
-        else
-            lacks<F>("count");
+            model::host_block_moved_to(block);
     }
     result<void> rotate_to(std::uint64_t epoch) override {
         if constexpr (rotating<F>)
             return f.rotate_to(epoch);
         else
-            lacks<F>("rotate_to");
+            return model::rotate_to(epoch);
     }
 
-  protected:
-    F& f;
-
   private:
-    template <class G>
-    friend class referring;
-    using plain = typename F::template with_words<plain_words>;
-    using atomic = typename F::template with_words<atomic_words>;
-    using viewed = typename F::template with_words<const_words>;
-    static constexpr bool estimated = is_bit_filter<F>::value && access_of<F> != words_access::view;
-
     // use(the other filter), which is of the same kind in any access.
     template <class Use>
     static auto with(const model& other, Use use) {
+        using plain = typename F::template with_words<plain_words>;
+        using atomic = typename F::template with_words<atomic_words>;
         switch (other.access()) {
-        case words_access::plain: return use(dynamic_cast<const referring<plain>&>(other).f);
-        case words_access::atomic: return use(dynamic_cast<const referring<atomic>&>(other).f);
+        case words_access::plain: return use(dynamic_cast<const reading<plain>&>(other).f);
+        case words_access::atomic: return use(dynamic_cast<const reading<atomic>&>(other).f);
         case words_access::view: break;
         }
-        return use(dynamic_cast<const referring<viewed>&>(other).f);
-    }
-    // The same for what only reads the other's words: its own access, or else a view of it.
-    template <class Use>
-    static auto with_own_or_view(const model& other, Use use) {
-        if (const auto* same = dynamic_cast<const referring*>(&other)) return use(same->f);
-        const subject view = other.view();
-        return use(dynamic_cast<const referring<viewed>&>(view.held()).f);
+        return with_view(other, use);
     }
 };
+
+// One that loses them one by one.
+template <class F>
+class removing : public adding<F> {
+  protected:
+    using adding<F>::f;
+
+  public:
+    using adding<F>::adding;
+    void remove(std::uint64_t hash) override { f.remove(hash); }
+    bool try_remove(std::uint64_t hash) override { return f.try_remove(hash); }
+    std::uint64_t count(std::uint64_t hash) const override { return f.count(hash); }
+};
+
+// One that was built from a whole set, plain or atomic.
+template <class F>
+class built : public reading<F> {
+  protected:
+    using reading<F>::f;
+
+  public:
+    using reading<F>::reading;
+    std::uint64_t keys() const override { return f.keys(); }
+};
+
+// A view. What only reads the words of a filter, or of two, is asked of views whatever the access, because it is the same
+// code in all of them; access_test.cc has it for each pair of accesses.
+template <class F>
+class viewing : public reading<F> {
+  protected:
+    using model = subject::model;
+    using reading<F>::f;
+    using reading<F>::with_view;
+
+  public:
+    using reading<F>::reading;
+
+    bool equals(const model& other) const override {
+        return with_view(other, [&](const auto& same) { return f == same; });
+    }
+    result<subject> clone(words_access wanted, const memory_options& memory) const override {
+        if (wanted == words_access::atomic) return wrapped(f.template clone<atomic_words>(memory));
+        return wrapped(f.template clone<plain_words>(memory));
+    }
+    result<subject> fold(std::uint64_t factor, words_access wanted,
+                         const memory_options& memory) const override {
+        if constexpr (!foldable<F>)
+            return model::fold(factor, wanted, memory);
+        else if (wanted == words_access::atomic)
+            return wrapped(f.template fold<atomic_words>(factor, memory));
+        else
+            return wrapped(f.template fold<plain_words>(factor, memory));
+    }
+    std::uint64_t keys() const override {
+        if constexpr (requires { f.keys(); })
+            return f.keys();
+        else
+            return model::keys();
+    }
+};
+
+// A view of a bit filter.
+template <class F>
+class estimating : public viewing<F> {
+  protected:
+    using model = subject::model;
+    using viewing<F>::f;
+    using viewing<F>::with_view;
+
+  public:
+    using viewing<F>::viewing;
+
+    estimate sampled_fill_ratio(std::uint32_t samples, std::uint64_t seed) const override {
+        return f.sampled_fill_ratio(samples, seed);
+    }
+    estimate sampled_size(std::uint32_t samples, std::uint64_t seed) const override {
+        return f.sampled_size(samples, seed);
+    }
+    estimate sampled_fpr(std::uint32_t samples, std::uint64_t seed) const override {
+        return f.sampled_fpr(samples, seed);
+    }
+    result<double> union_size(const model& other) const override {
+        return with_view(other, [&](const auto& same) { return f.union_size(same); });
+    }
+    result<double> intersection_size(const model& other) const override {
+        return with_view(other, [&](const auto& same) { return f.intersection_size(same); });
+    }
+    result<estimate> sampled_union_size(const model& other, std::uint32_t samples,
+                                        std::uint64_t seed) const override {
+        return with_view(other, [&](const auto& same) { return f.sampled_union_size(same, samples, seed); });
+    }
+    result<estimate> sampled_intersection_size(const model& other, std::uint32_t samples,
+                                               std::uint64_t seed) const override {
+        return with_view(other,
+                         [&](const auto& same) { return f.sampled_intersection_size(same, samples, seed); });
+    }
+};
+
+template <class F>
+auto layer_of() {
+    if constexpr (deletable<F>)
+        return std::type_identity<removing<F>>{};
+    else if constexpr (incremental<F>)
+        return std::type_identity<adding<F>>{};
+    else if constexpr (F::words_type::writable)
+        return std::type_identity<built<F>>{};
+    else if constexpr (is_bit_filter<F>::value)
+        return std::type_identity<estimating<F>>{};
+    else
+        return std::type_identity<viewing<F>>{};
+}
+template <class F>
+using referring = typename decltype(layer_of<F>())::type;
 
 template <class F>
 struct storage {
@@ -382,10 +400,10 @@ class kind_in_any_access : public kind {
     std::vector<choice> variants(std::uint64_t keys, double rate) const override {
         if constexpr (incremental<F>) {
             std::vector<choice> out;
-            for (const parameters& each : test::variants<F>(keys, rate)) out.push_back(chosen(each));
+            for (const parameters& each : test::variants<F>(keys, rate)) append(out, chosen(each));
             return out;
         } else {
-            lacks<F>("variants");
+            return kind::variants(keys, rate);
         }
     }
     result<choice> solve(const goal& wanted) const override {
@@ -394,7 +412,7 @@ class kind_in_any_access : public kind {
             if (!solved) return solved.error();
             return chosen(*solved);
         } else {
-            lacks<F>("solve");
+            return kind::solve(wanted);
         }
     }
     choice no_parameters() const override { return chosen(parameters{}); }
@@ -441,36 +459,37 @@ class kind_in_any_access : public kind {
         if constexpr (detail::mappable<view_form<F>>)
             return wrapped(bouncer::map<view_form<F>>(path, how));
         else
-            lacks<F>("map");
+            return kind::map(path, how);
     }
-    const kind& in(words_access wanted) const override {
+    static const kind& of(words_access wanted) {
         static const kind_of<F> plain;
         static const kind_of<typename F::template with_words<atomic_words>> atomic;
         return wanted == words_access::atomic ? static_cast<const kind&>(atomic) : plain;
     }
+    const kind& in(words_access wanted) const override { return of(wanted); }
     hash_spec default_hasher() const override { return spec_of(typename F::default_hasher{}); }
     result<subject> view_over(region memory, const choice& c, const hash_spec& spec) const override {
         if constexpr (is_bit_filter<F>::value)
             return wrapped(view_form<F>::over(const_words(std::move(memory)), given(c), spec));
         else
-            lacks<F>("view over words");
+            return kind::view_over(std::move(memory), c, spec);
     }
     math::geometry shape_of(const choice& c) const override {
         if constexpr (is_bit_filter<F>::value)
             return typename F::layout_type(given(c)).shape();
         else
-            lacks<F>("shape");
+            return kind::shape_of(c);
     }
     std::vector<word_bits> words_of(const choice& c, std::uint64_t hash) const override {
         if constexpr (is_bit_filter<F>::value) {
             std::vector<word_bits> out;
             typename F::layout_type(given(c)).every_word(hash, [&](std::uint64_t word, std::uint64_t bits) {
-                out.push_back({word, bits});
+                append(out, {word, bits});
                 return true;
             });
             return out;
         } else {
-            lacks<F>("words");
+            return kind::words_of(c, hash);
         }
     }
     std::optional<std::uint64_t> number_in(const choice& c, std::string_view name) const override {
@@ -503,39 +522,39 @@ class kind_of final : public kind_in_any_access<typename F::template with_words<
         if constexpr (incremental<F>)
             return wrapped(F::create(given(c), options));
         else
-            lacks<F>("create");
+            return kind::create(c, options);
     }
     result<subject> create(const goal& wanted, const filter_options& options) const override {
         if constexpr (incremental<F>)
             return wrapped(F::create(wanted, options));
         else
-            lacks<F>("create");
+            return kind::create(wanted, options);
     }
     result<subject> over(region memory, const choice& c, const hash_spec& spec) const override {
         if constexpr (requires { F::over(typename F::words_type(std::move(memory)), given(c), spec); })
             return wrapped(F::over(typename F::words_type(std::move(memory)), given(c), spec));
         else
-            lacks<F>("over");
+            return kind::over(std::move(memory), c, spec);
     }
     result<subject> build(hash_span hashes, const goal& wanted, const build_options& options) const override {
         if constexpr (buildable<F>)
             return wrapped(F::build(hashes, wanted, options));
         else
-            lacks<F>("build");
+            return kind::build(hashes, wanted, options);
     }
     result<subject> build(const hash_source& source, const goal& wanted,
                           const build_options& options) const override {
         if constexpr (buildable<F>)
             return wrapped(F::build(source, wanted, options));
         else
-            lacks<F>("build");
+            return kind::build(source, wanted, options);
     }
     result<subject> build_exactly(hash_span listed, hash_span others,
                                   const build_options& options) const override {
         if constexpr (buildable_exactly<F>)
             return wrapped(F::build(listed, others, options));
         else
-            lacks<F>("build of two lists");
+            return kind::build_exactly(listed, others, options);
     }
     result<subject> load(const std::string& path, const memory_options& memory) const override {
         return wrapped(bouncer::load<F>(path, memory));
@@ -551,28 +570,15 @@ class kind_of final : public kind_in_any_access<typename F::template with_words<
             F& inside = shared->filter();
             return shared_subject(std::move(shared), subject(std::make_unique<referring<F>>(inside)));
         } else {
-            lacks<F>("open_shared");
+            return kind::open_shared(path, how);
         }
     }
     result<subject> loaded(hash_span fields, const hash_spec& spec, hash_span words) const override {
         auto made = F::for_loading(fields, spec, {});
         if (!made) return made.error();
-        if (!words.empty())
-            for (const std::span<std::uint64_t> segment : made->loading_segments()) {
-                if (segment.size() > words.size()) throw std::logic_error("too few words");
-                std::copy_n(words.begin(), segment.size(), segment.begin());
-                words = words.subspan(segment.size());
-            }
+        if (!words.empty()) copy_words(words, made->loading_segments());
         return wrapped(std::move(made));
     }
 };
-
-// What the file of each kind defines; see one_kind.cc.in.
-template <template <class> class Kind>
-void append_kind(std::vector<const kind*>& out) {
-    static const kind_of<Kind<plain_words>> plain;
-    out.push_back(&plain.in(words_access::plain));
-    out.push_back(&plain.in(words_access::atomic));
-}
 
 } // namespace bouncer::test

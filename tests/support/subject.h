@@ -106,57 +106,67 @@ class choice {
 // A filter. Its methods are those of the kinds, under the same names; a call that its kind lacks throws.
 class subject {
   public:
-    // What the adaptor implements, once for every kind and access.
+    // What the adaptor implements, once for every kind and access. What it does not, the kind lacks in that access.
     class model {
       public:
-        virtual ~model() = default;
+        virtual ~model(); // in subject.cc, and with it all the rest of this class
         virtual words_access access() const = 0;
         virtual bool may_contain(std::uint64_t hash) const = 0;
         virtual std::size_t may_contain(hash_span hashes, std::span<bool> answers) const = 0;
-        virtual bool may_contain_acquire(std::uint64_t hash) const = 0;
-        virtual bool add(std::uint64_t hash) = 0;
-        virtual std::size_t add_batch(hash_span hashes) = 0;
-        virtual void add_uncounted(hash_span hashes) = 0;
-        virtual void add_release(std::uint64_t hash) = 0;
-        virtual void add_all(hash_span hashes, unsigned threads) = 0;
-        virtual bool test_and_add(std::uint64_t hash) = 0;
-        virtual std::size_t test_and_add(hash_span hashes, std::span<bool> answers) = 0;
-        virtual void remove(std::uint64_t hash) = 0;
-        virtual void clear() = 0;
-        virtual bool equals(const model& other) const = 0;
-        virtual result<double> merge(const model& other) = 0;
-        virtual result<double> merge_if_within(const model& other, double rate) = 0;
-        virtual result<subject> clone(words_access wanted, const memory_options& memory) const = 0;
+        virtual bool may_contain_acquire(std::uint64_t) const { lacks("may_contain_acquire"); }
+        virtual bool add(std::uint64_t) { lacks("add"); }
+        virtual std::size_t add_batch(hash_span) { lacks("add_batch"); }
+        virtual void add_uncounted(hash_span) { lacks("add_uncounted"); }
+        virtual void add_release(std::uint64_t) { lacks("add_release"); }
+        virtual void add_all(hash_span, unsigned) { lacks("add_all"); }
+        virtual bool test_and_add(std::uint64_t) { lacks("test_and_add"); }
+        virtual std::size_t test_and_add(hash_span, std::span<bool>) { lacks("test_and_add"); }
+        virtual void remove(std::uint64_t) { lacks("remove"); }
+        virtual void clear() { lacks("clear"); }
+        virtual result<double> merge(const model&) { lacks("merge"); }
+        virtual result<double> merge_if_within(const model&, double) { lacks("merge_if_within"); }
         virtual subject view() const = 0;
-        virtual result<subject> fold(std::uint64_t factor, const memory_options& memory) const = 0;
         virtual subject moved() = 0;
         virtual void assign(model&& other) = 0;
-        virtual double fill_ratio() const = 0;
-        virtual double approximate_size() const = 0;
+        virtual double fill_ratio() const { lacks("fill_ratio"); }
+        virtual double approximate_size() const { lacks("approximate_size"); }
         virtual double expected_fpr() const = 0;
-        virtual double fpr_at(std::uint64_t keys) const = 0;
-        virtual std::uint64_t capacity(double rate) const = 0;
-        virtual std::uint64_t keys() const = 0;
+        virtual double fpr_at(std::uint64_t) const { lacks("fpr_at"); }
+        virtual std::uint64_t capacity(double) const { lacks("capacity"); }
+        virtual std::uint64_t keys() const { lacks("keys"); }
         virtual std::uint64_t size_bytes() const = 0;
         virtual hash_spec hash() const = 0;
         virtual choice params() const = 0;
         virtual std::string describe() const = 0;
         virtual bouncer::detail::stored_form stored() const = 0;
-        // Of bit filters, not of views.
-        virtual estimate sampled_fill_ratio(std::uint32_t samples, std::uint64_t seed) const = 0;
-        virtual estimate sampled_size(std::uint32_t samples, std::uint64_t seed) const = 0;
-        virtual estimate sampled_fpr(std::uint32_t samples, std::uint64_t seed) const = 0;
-        virtual result<double> union_size(const model& other) const = 0;
-        virtual result<double> intersection_size(const model& other) const = 0;
-        virtual result<estimate> sampled_union_size(const model& other, std::uint32_t samples,
-                                                    std::uint64_t seed) const = 0;
-        virtual result<estimate> sampled_intersection_size(const model& other, std::uint32_t samples,
-                                                           std::uint64_t seed) const = 0;
-        virtual void* host_block() const = 0;
-        virtual void host_block_moved_to(void* block) = 0;
-        virtual bool try_remove(std::uint64_t hash) = 0;
-        virtual std::uint64_t count(std::uint64_t hash) const = 0;
-        virtual result<void> rotate_to(std::uint64_t epoch) = 0;
+        // Of views.
+        virtual bool equals(const model&) const { lacks("=="); }
+        virtual result<subject> clone(words_access, const memory_options&) const { lacks("clone"); }
+        virtual result<subject> fold(std::uint64_t, words_access, const memory_options&) const {
+            lacks("fold");
+        }
+        // Of views of bit filters.
+        virtual estimate sampled_fill_ratio(std::uint32_t, std::uint64_t) const {
+            lacks("sampled_fill_ratio");
+        }
+        virtual estimate sampled_size(std::uint32_t, std::uint64_t) const { lacks("sampled_size"); }
+        virtual estimate sampled_fpr(std::uint32_t, std::uint64_t) const { lacks("sampled_fpr"); }
+        virtual result<double> union_size(const model&) const { lacks("union_size"); }
+        virtual result<double> intersection_size(const model&) const { lacks("intersection_size"); }
+        virtual result<estimate> sampled_union_size(const model&, std::uint32_t, std::uint64_t) const {
+            lacks("sampled_union_size");
+        }
+        virtual result<estimate> sampled_intersection_size(const model&, std::uint32_t, std::uint64_t) const {
+            lacks("sampled_intersection_size");
+        }
+        virtual void* host_block() const { lacks("host_block"); }
+        virtual void host_block_moved_to(void*) { lacks("host_block_moved_to"); }
+        virtual bool try_remove(std::uint64_t) { lacks("try_remove"); }
+        virtual std::uint64_t count(std::uint64_t) const { lacks("count"); }
+        virtual result<void> rotate_to(std::uint64_t) { lacks("rotate_to"); }
+
+      private:
+        [[noreturn]] void lacks(const char* what) const;
     };
 
     explicit subject(std::unique_ptr<model> held) : held_(std::move(held)) {}
@@ -180,18 +190,20 @@ class subject {
     void remove(std::uint64_t hash) { held_->remove(hash); }
     void clear() { held_->clear(); }
     // Of the same kind, in any access.
-    bool operator==(const subject& other) const { return held_->equals(*other.held_); }
+    bool operator==(const subject& other) const { return view().held_->equals(*other.held_); }
     result<double> merge(const subject& other) { return held_->merge(*other.held_); }
     result<double> merge_if_within(const subject& other, double rate) {
         return held_->merge_if_within(*other.held_, rate);
     }
     // Without an access, in its own; a view's copy is plain.
-    subject clone() const { return held_->clone(owned_access(), {}).value(); }
-    subject clone(words_access wanted) const { return held_->clone(wanted, {}).value(); }
-    result<subject> clone(const memory_options& memory) const { return held_->clone(owned_access(), memory); }
+    subject clone() const { return view().held_->clone(owned_access(), {}).value(); }
+    subject clone(words_access wanted) const { return view().held_->clone(wanted, {}).value(); }
+    result<subject> clone(const memory_options& memory) const {
+        return view().held_->clone(owned_access(), memory);
+    }
     subject view() const { return held_->view(); }
     result<subject> fold(std::uint64_t factor, const memory_options& memory = {}) const {
-        return held_->fold(factor, memory);
+        return view().held_->fold(factor, owned_access(), memory);
     }
     // The filter itself is moved, by construction and by assignment; a subject that is moved only hands it on.
     subject moved() { return held_->moved(); }
@@ -209,25 +221,25 @@ class subject {
     // For save(), which takes a subject as it takes a filter.
     bouncer::detail::stored_form stored() const { return held_->stored(); }
     estimate sampled_fill_ratio(std::uint32_t samples = 4096, std::uint64_t seed = 1) const {
-        return held_->sampled_fill_ratio(samples, seed);
+        return view().held_->sampled_fill_ratio(samples, seed);
     }
     estimate sampled_size(std::uint32_t samples = 4096, std::uint64_t seed = 1) const {
-        return held_->sampled_size(samples, seed);
+        return view().held_->sampled_size(samples, seed);
     }
     estimate sampled_fpr(std::uint32_t samples = 4096, std::uint64_t seed = 1) const {
-        return held_->sampled_fpr(samples, seed);
+        return view().held_->sampled_fpr(samples, seed);
     }
-    result<double> union_size(const subject& other) const { return held_->union_size(*other.held_); }
+    result<double> union_size(const subject& other) const { return view().held_->union_size(*other.held_); }
     result<double> intersection_size(const subject& other) const {
-        return held_->intersection_size(*other.held_);
+        return view().held_->intersection_size(*other.held_);
     }
     result<estimate> sampled_union_size(const subject& other, std::uint32_t samples = 4096,
                                         std::uint64_t seed = 1) const {
-        return held_->sampled_union_size(*other.held_, samples, seed);
+        return view().held_->sampled_union_size(*other.held_, samples, seed);
     }
     result<estimate> sampled_intersection_size(const subject& other, std::uint32_t samples = 4096,
                                                std::uint64_t seed = 1) const {
-        return held_->sampled_intersection_size(*other.held_, samples, seed);
+        return view().held_->sampled_intersection_size(*other.held_, samples, seed);
     }
     void* host_block() const { return held_->host_block(); }
     void host_block_moved_to(void* block) { held_->host_block_moved_to(block); }
@@ -271,10 +283,10 @@ class kind {
   public:
     const facts is;
 
-    virtual ~kind() = default;
+    virtual ~kind();
     // Every way in which the kind can serve a goal; see variants() in kinds.h.
-    virtual std::vector<choice> variants(std::uint64_t keys, double rate) const = 0;
-    virtual result<choice> solve(const goal& wanted) const = 0;
+    virtual std::vector<choice> variants(std::uint64_t, double) const { lacks("variants"); }
+    virtual result<choice> solve(const goal&) const { lacks("solve"); }
     virtual choice no_parameters() const = 0; // parameters{}
     virtual result<void> check(const choice& chosen) const = 0;
     virtual std::uint64_t size_bytes_of(const choice& chosen) const = 0;
@@ -286,15 +298,16 @@ class kind {
     virtual std::optional<choice> with_k(const choice& chosen, std::uint32_t k) const = 0;
     virtual std::optional<choice> with_form(const choice& chosen, unsigned form) const = 0;
 
-    virtual result<subject> create(const choice& chosen, const filter_options& options = {}) const = 0;
-    virtual result<subject> create(const goal& wanted, const filter_options& options = {}) const = 0;
-    virtual result<subject> over(region memory, const choice& chosen, const hash_spec& spec) const = 0;
-    virtual result<subject> build(hash_span hashes, const goal& wanted,
-                                  const build_options& options = {}) const = 0;
-    virtual result<subject> build(const hash_source& source, const goal& wanted,
-                                  const build_options& options = {}) const = 0;
-    virtual result<subject> build_exactly(hash_span listed, hash_span others,
-                                          const build_options& options = {}) const = 0;
+    virtual result<subject> create(const choice&, const filter_options& = {}) const { lacks("create"); }
+    virtual result<subject> create(const goal&, const filter_options& = {}) const { lacks("create"); }
+    virtual result<subject> over(region, const choice&, const hash_spec&) const { lacks("over"); }
+    virtual result<subject> build(hash_span, const goal&, const build_options& = {}) const { lacks("build"); }
+    virtual result<subject> build(const hash_source&, const goal&, const build_options& = {}) const {
+        lacks("build");
+    }
+    virtual result<subject> build_exactly(hash_span, hash_span, const build_options& = {}) const {
+        lacks("build_exactly");
+    }
 
     virtual result<void> check_stored_hash(const hash_spec& spec) const = 0;
     virtual result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) const = 0;
@@ -303,16 +316,17 @@ class kind {
     virtual result<subject> load(const std::string& path, const memory_options& memory = {}) const = 0;
     virtual result<subject> load(const byte_source& source, const memory_options& memory = {}) const = 0;
     // A view of the kind, whatever this access.
-    virtual result<subject> map(const std::string& path, verification how = verification::lazy) const = 0;
-    virtual result<shared_subject> open_shared(const std::string& path,
-                                               verification how = verification::eager) const = 0;
+    virtual result<subject> map(const std::string&, verification = verification::lazy) const { lacks("map"); }
+    virtual result<shared_subject> open_shared(const std::string&, verification = verification::eager) const {
+        lacks("open_shared");
+    }
 
     virtual const kind& in(words_access wanted) const = 0; // the same kind, plain or atomic
     virtual hash_spec default_hasher() const = 0;          // what keyed hashes with, unless told
-    virtual result<subject> view_over(region memory, const choice& chosen, const hash_spec& spec) const = 0;
+    virtual result<subject> view_over(region, const choice&, const hash_spec&) const { lacks("view_over"); }
     // Of bit filters, from the layout alone: no filter is made.
-    virtual math::geometry shape_of(const choice& chosen) const = 0;
-    virtual std::vector<word_bits> words_of(const choice& chosen, std::uint64_t hash) const = 0;
+    virtual math::geometry shape_of(const choice&) const { lacks("shape_of"); }
+    virtual std::vector<word_bits> words_of(const choice&, std::uint64_t) const { lacks("words_of"); }
     // A parameter by its name: k, form, keys, shards or narrow. None where the kind has no such parameter.
     virtual std::optional<std::uint64_t> number_in(const choice& chosen, std::string_view name) const = 0;
     // What a load makes of a file's fields and words. Without words: an empty filter of those fields.
@@ -325,7 +339,15 @@ class kind {
 
   protected:
     explicit kind(const facts& what) : is(what) {}
+
+  private:
+    [[noreturn]] void lacks(const char* what) const;
 };
+
+// For the adaptor, which is to be small.
+void append(std::vector<choice>& out, choice chosen);
+void append(std::vector<word_bits>& out, word_bits bits);
+void copy_words(hash_span words, const std::vector<std::span<std::uint64_t>>& segments);
 
 // Every kind, plain and atomic, in the order of all_filters.h.
 const std::vector<const kind*>& all_subjects();
