@@ -30,7 +30,7 @@ struct kind_makers {
 };
 
 template <class F>
-result<any_filter> any_of(result<F> made) {
+[[gnu::noinline]] result<any_filter> any_of(result<F> made) {
     if (!made) return made.error();
     return any_filter(std::move(*made));
 }
