@@ -18,6 +18,7 @@
 #include <bouncer/blocked_bloom.h>
 #include <bouncer/bloom.h>
 #include <bouncer/detail/cell_filter.h>
+#include <bouncer/detail/unions.h>
 
 #include <algorithm>
 #include <bit>

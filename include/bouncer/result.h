@@ -76,7 +76,7 @@ class bad_result : public std::runtime_error {
 };
 
 namespace detail {
-// Makes a copy in raw memory. Not inlined: nearly every function that fails hands on a failure, and few do it often.
+// Copies a failure into raw memory. Not inlined: nearly every function hands failures on, and hardly ever has one.
 [[gnu::noinline, gnu::cold]] inline void copy_failure(void* at, const failure& why) {
     ::new (at) failure(why);
 }
@@ -151,7 +151,8 @@ template <>
 class [[nodiscard]] result<void> {
   public:
     result() = default;
-    result(failure why) noexcept : why_(std::move(why)) {}
+    result(failure&& why) noexcept : why_(std::move(why)) {}
+    [[gnu::noinline, gnu::cold]] result(const failure& why) : why_(why) {}
 
     // [immutable]
     bool has_value() const noexcept { return !why_.has_value(); }

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <bouncer/detail/cell_filter.h>
+#include <bouncer/detail/unions.h>
 
 #include <algorithm>
 #include <cmath>

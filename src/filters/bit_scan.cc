@@ -98,8 +98,8 @@ estimate sampled_whole_fill(const math::geometry& shape, bit_source bits, std::u
 }
 
 estimate keys_behind_sample(const math::geometry& shape, bit_source bits, std::uint32_t samples,
-                            std::uint64_t seed, double allowed) noexcept {
-    const estimate fill = sampled_whole_fill(shape, bits, samples, seed, allowed);
+                            std::uint64_t seed, double confidence_loss) noexcept {
+    const estimate fill = sampled_whole_fill(shape, bits, samples, seed, confidence_loss);
     return {keys_behind(shape, fill.value), keys_behind(shape, fill.low), keys_behind(shape, fill.high)};
 }
 

@@ -1,8 +1,9 @@
 #include <bouncer/dcso_bloom.h>
-#include <bouncer/detail/format.h>
 
 #include "filters/dcso_size.h"
 #include "filters/solve.h"
+
+#include <bouncer/detail/format.h>
 
 namespace bouncer::detail {
 

@@ -1,5 +1,6 @@
-#include <bouncer/detail/format.h>
 #include <bouncer/detail/unions.h>
+
+#include <bouncer/detail/format.h>
 
 #include <string>
 

@@ -1,10 +1,11 @@
-// Every pair of accesses gives the same. The adaptor behind subject.h asks views for what only reads words, so here each
-// function is called as users call it: with real types, for one kind of every base.
+// Every pair of accesses gives the same. The adaptor behind subject.h asks views for what only reads words. Here each
+// function is called as users call it, with real types, for one kind of every class that defines it: a kind with a clone,
+// fold, ==, merge or estimate of its own is added here.
 #include "support/failures.h"
 #include "support/kinds.h"
 #include "support/random_hashes.h"
 
-#include <bouncer/binary_fuse.h>
+#include <span>
 
 namespace bouncer::test {
 namespace {
@@ -45,10 +46,14 @@ void expect_merged(const F& one, const F& other, const F& both) {
     check(one.template clone<atomic_words>().value());
 }
 
+// A filter for as many keys as are said, with `count` of 3,000.
 template <class F>
-F of_keys(std::size_t first, std::size_t count) {
+F of_keys(std::size_t first, std::size_t count, std::uint64_t keys = 3'000) {
     const auto hashes = random_hashes(3'000, 1);
-    auto out = F::create(goal{.keys = 3'000, .false_positive_rate = 0.01}).value();
+    auto out = F::create(goal{.keys = keys, .false_positive_rate = 0.01}).value();
+    if constexpr (rotating<F>) {
+        EXPECT_TRUE(out.rotate_to(9).has_value()); // an epoch is part of the state
+    }
     out.add_batch(std::span(hashes).subspan(first, count));
     return out;
 }
@@ -86,9 +91,18 @@ TEST(access_pairs, of_cells) {
     expect_merged(one, other, both);
 }
 
+// Its union, with a lock and an epoch, is its own.
+TEST(access_pairs, of_windows) {
+    using kind = plain_windowed_bloom;
+    const auto one = of_keys<kind>(0, 200), other = of_keys<kind>(200, 200), both = of_keys<kind>(0, 400);
+    expect_equal_and_cloned(one, other);
+    expect_merged(one, other, both);
+}
+
 TEST(access_pairs, of_chains) {
     using kind = basic_scalable_bloom<plain_words>;
-    const auto one = of_keys<kind>(0, 2'000), other = of_keys<kind>(1'000, 2'000);
+    const auto one = of_keys<kind>(0, 2'000, 500), other = of_keys<kind>(1'000, 2'000, 500);
+    ASSERT_GT(one.layer_count(), 1u);
     auto both = one.clone().value(); // a chain counts its adds, so it is not the chain of all keys
     ASSERT_TRUE(both.merge(other).has_value());
     expect_equal_and_cloned(one, other);

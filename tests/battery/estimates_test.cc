@@ -135,7 +135,6 @@ TEST_P(estimates, of_union_and_intersection_are_within_five_sigma) {
         const auto disjoint = filter_of(chosen, 30'000, 42'000);
         EXPECT_GE(a.intersection_size(disjoint).value(), 0);
         EXPECT_LE(a.intersection_size(disjoint).value(), 5 * (2 * of_a + of_union));
-        EXPECT_DOUBLE_EQ(a.union_size(b.view()).value(), together);
     }
 }
 

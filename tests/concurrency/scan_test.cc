@@ -4,6 +4,8 @@
 #include "support/statistics.h"
 #include "support/subject.h"
 
+#include <bouncer/blocked_bloom.h>
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -31,8 +33,8 @@ bool is_count(const estimate& e) {
 }
 
 // Adds all keys on two threads while a third calls look(f) until they are done, and once more then.
-template <class Look>
-void look_while_others_add(subject& f, const std::vector<std::uint64_t>& keys, Look look) {
+template <class F, class Look>
+void look_while_others_add(F& f, const std::vector<std::uint64_t>& keys, Look look) {
     std::atomic<unsigned> adding{2};
     run_threads(3, [&](unsigned t) {
         if (t < 2) {
@@ -103,6 +105,33 @@ TEST_P(scan, copies_hold_what_was_there_and_no_more) {
             EXPECT_EQ(both.fill_ratio(), fill);
         }
     }
+}
+
+// The subject asks views for what only reads words. Here the filter itself is asked.
+TEST(scan_of_types, while_others_add) {
+    const auto before = random_hashes(1000, 1);
+    const auto keys = random_hashes(scaled_for_threads(40'000), 1, 1000);
+    auto f = atomic_blocked_bloom::create(goal{.keys = keys.size(), .false_positive_rate = 0.01}).value();
+    f.add_batch(before);
+    auto gathered = f.clone().value();
+    std::uint64_t wrong = 0;
+    const auto has_all = [&](const auto& copy) {
+        for (const std::uint64_t hash : before)
+            if (!copy.may_contain(hash)) return false;
+        return true;
+    };
+    look_while_others_add(f, keys, [&] {
+        wrong += !has_all(f.clone<plain_words>().value()) + !has_all(f.clone().value());
+        wrong += !gathered.merge_if_within(f, 0.5) + (f == f.view() && !has_all(f));
+        if (auto half = f.fold(2)) wrong += !has_all(*half);
+        wrong += !is_rate(f.sampled_fill_ratio(256)) + !is_rate(f.sampled_fpr(256)) +
+                 !is_count(f.sampled_size(256));
+        wrong += !is_count(f.union_size(gathered).value()) + !is_count(f.intersection_size(gathered).value());
+        wrong += !is_count(f.sampled_union_size(gathered, 256).value()) +
+                 !is_count(f.sampled_intersection_size(gathered, 256).value());
+    });
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_TRUE(gathered == f); // the last look came after the last add
 }
 
 // Filters merged crosswise and in a ring while all are added to: [any-thread], with no lock to wait for.

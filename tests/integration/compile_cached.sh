@@ -6,6 +6,7 @@ set -euo pipefail
 command -v ccache >/dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+unset "${!CCACHE_@}" # whatever holds for the build around this test
 export CCACHE_DIR=$work/cache
 
 for tree in one two; do # the launcher takes the folder above its own for the tree
@@ -15,19 +16,18 @@ done
 
 # The commands are as CMake gives them: -include of the header from the build folder, the precompiled one beside it.
 answer() { # tree, number: what a program says whose header has that number
-    set -e
     cd "$work/$1/build"
-    local cached=(../scripts/compile-cached g++ -std=c++20 -I"$work/$1/include" -fpch-preprocess -Winvalid-pch)
+    local cached=(../scripts/compile-cached g++ -std=c++20 -I"$work/$1/include" -fpch-preprocess -Winvalid-pch -Werror)
     echo "#pragma once
 inline int number() { return $2; }" >../include/number.h
     echo '#include <number.h>' >all.hxx
     : >all.hxx.cxx
     printf '#include <number.h>\n#include <cstdio>\nint main() { std::printf("%%d\\n", number()); }\n' >../main.cc
-    rm -f main
-    "${cached[@]}" -x c++-header -include "$PWD/all.hxx" -MD -MF all.d -o "$PWD/all.hxx.gch" -c all.hxx.cxx
-    "${cached[@]}" -include "$PWD/all.hxx" -MD -MF main.d -o main.o -c "$work/$1/main.cc"
-    g++ main.o -o main
-    ./main
+    rm -f main main.o
+    "${cached[@]}" -x c++-header -include "$PWD/all.hxx" -MD -MF all.d -o "$PWD/all.hxx.gch" -c all.hxx.cxx &&
+        "${cached[@]}" -include "$PWD/all.hxx" -MD -MF main.d -o main.o -c "$work/$1/main.cc" &&
+        g++ main.o -o main &&
+        ./main
 }
 checks=0
 check() { # tree, numbers in turn

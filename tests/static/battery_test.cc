@@ -296,7 +296,6 @@ TEST_P(built, goes_through_files_and_streams) {
                 }
             }
             EXPECT_TRUE(f.clone(words_access::atomic) == f);
-            EXPECT_TRUE(f.view() == f);
         }
     }
     EXPECT_TRUE(fails_with(merge_files({path, path}, folder / "out"), error_code::unsupported, k.is.name,

@@ -54,7 +54,7 @@ class subject_filter {
     result<double> merge_if_within(const subject_filter& other, double rate) {
         return inner.merge_if_within(other.inner, rate);
     }
-    bool operator==(const subject_filter& other) const noexcept { return inner == other.inner; }
+    bool operator==(const subject_filter& other) const { return inner == other.inner; }
     subject_filter clone() const { return subject_filter(inner.clone()); }
     subject_filter view() const { return subject_filter(inner.view()); }
     double fill_ratio() const { return inner.fill_ratio(); }

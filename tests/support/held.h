@@ -5,7 +5,6 @@
 #include "support/kinds.h"
 #include "support/subject.h"
 
-#include <stdexcept>
 #include <type_traits>
 
 namespace bouncer::test {
@@ -214,7 +213,7 @@ class built : public reading<F> {
 };
 
 // A view. What only reads the words of a filter, or of two, is asked of views whatever the access, because it is the same
-// code in all of them; access_test.cc has it for each pair of accesses.
+// code in all of them; access_test.cc asks each pair of accesses, of one kind for every class that defines it.
 template <class F>
 class viewing : public reading<F> {
   protected:

@@ -1,12 +1,14 @@
 #include "support/subject.h"
 
 #include <algorithm>
+#include <string>
 
 namespace bouncer::test {
 
 subject::model::~model() = default;
 void subject::model::lacks(const char* what) const {
-    throw std::logic_error(describe() + " has no " + what + " in this access");
+    throw std::logic_error("kind " + std::to_string(stored().kind) + " (" + describe() + ") has no " + what +
+                           " in this access");
 }
 
 kind::~kind() = default;

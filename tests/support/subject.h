@@ -106,10 +106,11 @@ class choice {
 // A filter. Its methods are those of the kinds, under the same names; a call that its kind lacks throws.
 class subject {
   public:
-    // What the adaptor implements, once for every kind and access. What it does not, the kind lacks in that access.
+    // What the adaptor implements, once for every kind and access. What it does not implement throws: the kind lacks it in
+    // that access, or it is asked of view() only.
     class model {
       public:
-        virtual ~model(); // in subject.cc, and with it all the rest of this class
+        virtual ~model(); // in subject.cc, where the compiler then puts the functions below as well
         virtual words_access access() const = 0;
         virtual bool may_contain(std::uint64_t hash) const = 0;
         virtual std::size_t may_contain(hash_span hashes, std::span<bool> answers) const = 0;

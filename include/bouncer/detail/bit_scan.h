@@ -40,7 +40,8 @@ estimate sampled_answer_rate(const math::geometry& shape, bit_source bits, std::
 estimate sampled_keys(const math::geometry& shape, bit_source bits, std::uint32_t samples,
                       std::uint64_t seed) noexcept;
 
-// The number of keys that are behind both filters of a union. Its bits all set: infinity.
+// The number of keys that two filters have in common; infinity when every bit of their union is set. Precondition:
+// both.other is not null.
 double keys_in_common(const math::geometry& shape, bit_source both) noexcept;
 estimate sampled_keys_in_common(const math::geometry& shape, bit_source both, std::uint32_t samples,
                                 std::uint64_t seed) noexcept;
