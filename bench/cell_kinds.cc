@@ -11,10 +11,8 @@
 namespace bench {
 namespace {
 
-constexpr double rate = 0.01;
-
 bouncer::goal goal_for(std::uint64_t keys) {
-    return {.keys = keys, .false_positive_rate = rate};
+    return {.keys = keys, .false_positive_rate = usual_rate};
 }
 
 // Queries of both, half of them hits, in turns.
@@ -45,7 +43,7 @@ void counting(const options& chosen, std::uint64_t keys, const std::string& name
     const two_times times = query_both(std::min(chosen.repeat, 15u), keys, counters, bits);
     out.values[name] = paired_ratio(times.first, times.second);
     out.rows.push_back(figure_row(name, "counting_bloom", keys, times.first));
-    out.rows.back().fpr_promised = rate;
+    out.rows.back().fpr_promised = usual_rate;
     out.rows.back().fpr_measured = measured_fpr(counters, 2'000'000);
     out.rows.back().bits_per_key = 8 * static_cast<double>(counters.size_bytes()) / static_cast<double>(keys);
 }
@@ -75,7 +73,7 @@ void windowed(const options& chosen, std::uint64_t keys, const std::string& name
     const two_times times = query_both(std::min(chosen.repeat, 15u), keys, window, bits);
     out.values[name] = paired_ratio(times.first, times.second);
     out.rows.push_back(figure_row(name, "windowed_bloom", keys, times.first));
-    out.rows.back().fpr_promised = rate;
+    out.rows.back().fpr_promised = usual_rate;
     out.rows.back().fpr_measured = measured_fpr(window, 2'000'000);
     out.rows.back().bits_per_key = 8 * static_cast<double>(window.size_bytes()) / static_cast<double>(keys);
 }
@@ -84,7 +82,6 @@ void windowed(const options& chosen, std::uint64_t keys, const std::string& name
 
 figure_set cell_figures(const options& chosen, const figure_filter& wanted) {
     figure_set out;
-    constexpr std::uint64_t million = 1'000'000;
     if (wanted("counting.bytes")) {
         const auto counters = value_of(bouncer::plain_counting_bloom::solve(goal_for(10 * million)));
         const auto bits = value_of(bouncer::plain_bloom::solve(goal_for(10 * million)));

@@ -7,6 +7,7 @@
 
 #include <bouncer/result.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -17,6 +18,9 @@
 #include <vector>
 
 namespace bench {
+
+inline constexpr double usual_rate = 0.01;
+inline constexpr std::uint64_t million = 1'000'000;
 
 template <class T>
 T value_of(bouncer::result<T> outcome) {

@@ -12,11 +12,10 @@ namespace {
 
 constexpr std::uint64_t first_keys = 10'000;
 constexpr std::uint64_t keys_at_end = 100'000'000;
-constexpr double rate = 0.01;
 
 bouncer::atomic_scalable_bloom new_chain() {
     return value_of(bouncer::atomic_scalable_bloom::create(
-        bouncer::goal{.keys = first_keys, .false_positive_rate = rate}));
+        bouncer::goal{.keys = first_keys, .false_positive_rate = usual_rate}));
 }
 
 double bits_per_key(std::uint64_t bytes, std::uint64_t keys) {
@@ -53,7 +52,7 @@ curve grow(bouncer::atomic_scalable_bloom& chain) {
         std::uint64_t full = 0;
         for (std::uint32_t i = 0; i < layers; ++i) full += chain.layer(i).size_bytes();
         row each = figure_row("growth.boundary", "scalable_bloom", keys_before, {});
-        each.fpr_promised = rate;
+        each.fpr_promised = usual_rate;
         each.fpr_measured = measured_fpr(chain, 2'000'000);
         each.bits_per_key = bits_per_key(full, std::max<std::uint64_t>(keys_before, 1));
         each.note = "layers " + std::to_string(layers) + "; bits/key " +
@@ -105,7 +104,7 @@ figure_set growth_figures(const options& chosen, const figure_filter& wanted) {
         out.rows = std::move(found.rows);
         if (wanted("growth.query")) {
             auto one = value_of(bouncer::atomic_blocked_bloom::create(
-                bouncer::goal{.keys = keys_at_end, .false_positive_rate = rate}));
+                bouncer::goal{.keys = keys_at_end, .false_positive_rate = usual_rate}));
             for (std::uint64_t first = 0; first < keys_at_end; first += 1'000'000)
                 one.add_batch(some_present(first, 1'000'000));
             const auto queries = half_hits(keys_at_end, 4'000'000);

@@ -15,8 +15,6 @@
 namespace bench {
 namespace {
 
-constexpr std::uint64_t million = 1'000'000;
-
 bouncer::atomic_blocked_bloom filled(std::uint64_t keys) {
     auto out = value_of(
         bouncer::atomic_blocked_bloom::create(bouncer::goal{.keys = keys, .false_positive_rate = 0.01}));

@@ -16,25 +16,24 @@
 namespace bench {
 namespace {
 
-constexpr double rate = 1.0 / 256;
-constexpr std::uint64_t million = 1'000'000;
+constexpr double static_rate = 1.0 / 256;
 
 template <class F>
 struct subject_of {
     const char* name;
-    bouncer::goal goal = {.false_positive_rate = rate};
+    bouncer::goal goal = {.false_positive_rate = static_rate};
     unsigned lines;      // a query reads
     bool adjacent_lines; // one after the other, not each at a place of its own
 };
-const subject_of<bouncer::plain_ribbon> ribbons{"ribbon", {.false_positive_rate = rate}, 2, true};
+const subject_of<bouncer::plain_ribbon> ribbons{"ribbon", {.false_positive_rate = static_rate}, 2, true};
 // Of 7 and 10 columns: a key's two blocks begin anywhere in a line, so that they lie in 2.6 and 3.4 lines on average.
 const subject_of<bouncer::plain_ribbon> ribbons_1pct{"ribbon_1pct", {.false_positive_rate = 0.01}, 3, true};
 const subject_of<bouncer::plain_ribbon> ribbons_01pct{
     "ribbon_01pct", {.false_positive_rate = 0.001}, 4, true};
-const subject_of<bouncer::plain_binary_fuse> fuses{"fuse", {.false_positive_rate = rate}, 3, false};
+const subject_of<bouncer::plain_binary_fuse> fuses{"fuse", {.false_positive_rate = static_rate}, 3, false};
 const subject_of<bouncer::plain_binary_fuse> fuses4{
-    "fuse4", {.false_positive_rate = rate, .prefer = bouncer::prefer::space}, 4, false};
-const subject_of<bouncer::plain_xor_filter> xors{"xor", {.false_positive_rate = rate}, 3, false};
+    "fuse4", {.false_positive_rate = static_rate, .prefer = bouncer::prefer::space}, 4, false};
+const subject_of<bouncer::plain_xor_filter> xors{"xor", {.false_positive_rate = static_rate}, 3, false};
 // Level 0, of 7 to 8 columns, answers most of the keys that are not listed.
 const subject_of<bouncer::plain_cascade> cascades{"cascade", {}, 3, true};
 

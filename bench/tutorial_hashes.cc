@@ -14,8 +14,6 @@ namespace bench::tutorial {
 
 namespace {
 
-constexpr double rate = 0.01;
-
 // FNV-1a as published. It claims to avalanche, which it does not, so that the filter does not mix its result.
 struct unmixed_fnv1a {
     static constexpr std::uint32_t algorithm = bouncer::first_user_hash_id;

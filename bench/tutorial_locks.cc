@@ -13,8 +13,6 @@ namespace bench::tutorial {
 
 namespace {
 
-constexpr double rate = 0.01;
-
 template <class Filter>
 void rung(sheet& rows, const char* name, bouncer::prefer prefer, const char* note) {
     row made = row_of(std::string("tutorial.ladder.") + name, "blocked_bloom", "mix_80_20", rows.keys());

@@ -13,8 +13,6 @@ namespace bench::tutorial {
 
 namespace {
 
-constexpr double rate = 0.01;
-
 struct text_design {
     static constexpr const char* name = "text";
     static constexpr const char* kind = "tutorial";

@@ -18,6 +18,8 @@
 
 namespace bench::tutorial {
 
+inline constexpr double rate = 0.01; // of every filter
+
 // Makes the compiler believe that the value is used.
 template <class T>
 void use(const T& value) {

@@ -2,7 +2,6 @@
 # bouncer build without --expect: how many keys it makes room for, wherever they come from. Usage: counting.sh BOUNCER
 source "$(dirname "$0")/lib.sh" "$1"
 
-value() { grep -oE "\"$1\": [^,]*" out | head -n 1 | sed 's/.*: //'; } # of a JSON report
 makes_room_for() { # COUNT INPUT...: keys of the input, and the design of the filter
     local count=$1
     shift

@@ -5,7 +5,6 @@ source "$(dirname "$0")/lib.sh" "$1"
 seq 1 20000 >one
 seq 10001 30000 >two
 seq 1 30000 >both
-value() { grep -oE "\"$1\": [^,]*" "${2:-out}" | head -n 1 | sed 's/.*: //'; } # of a JSON report
 finds_all() { # FILTER KEYS: no false negative
     run 0 bouncer check -c "$1" "$2" && is "$(wc -l <"$2")"
 }

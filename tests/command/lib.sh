@@ -56,6 +56,11 @@ holds() { # TEXT [FILE]: is in the file (default: err)
     checks=$((checks + 1))
     grep -qF -- "$1" "${2:-err}" || fail "\"$1\" is not in ${2:-err}: $(head -c 500 "${2:-err}")"
 }
+value() { grep -oE "\"$1\": [^,]*" "${2:-out}" | head -n 1 | sed 's/.*: //'; } # NAME [FILE]: of a JSON report
+within() { # VALUE LOW HIGH
+    checks=$((checks + 1))
+    awk -v x="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(x >= a && x <= b) }' || fail "$1 is not within $2 and $3"
+}
 # started PID: returns when the job in the background is the command itself. A signal before that would meet a shell, or a job
 # whose ./out is still that of the last one.
 started() {

@@ -2,7 +2,6 @@
 # Two commands and one file: who replaces it waits for who changes it, and nobody replaces it unasked. Usage: outputs.sh BOUNCER
 source "$(dirname "$0")/lib.sh" "$1"
 
-value() { grep -oE "\"$1\": [^,]*" out | head -n 1 | sed 's/.*: //'; } # of a JSON report
 seq 1 1000 >one
 seq 2001 3000 >two
 mkfifo hold

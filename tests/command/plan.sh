@@ -2,7 +2,6 @@
 # bouncer plan: what it says to paste, and its page. Usage: plan.sh BOUNCER
 source "$(dirname "$0")/lib.sh" "$1"
 
-value() { grep -oE "\"$1\": [^,]*" "${2:-out}" | head -n 1 | sed 's/.*: //'; } # of a JSON report
 seq 1 3000 >keys.txt
 
 # ---- the command that is pasted makes the filter that was planned

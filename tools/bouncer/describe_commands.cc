@@ -34,7 +34,7 @@ void take_choices(described_flag& to) {
     if ((is("--html") || is("--state")) && !to.value.starts_with("FILE")) to.value = "FILE";
 }
 
-described_flag describe(const CLI::Option& option, bool positional) {
+described_flag describe_option(const CLI::Option& option, bool positional) {
     described_flag out;
     if (positional) {
         out.names = {option.get_name(true)};
@@ -89,7 +89,7 @@ std::vector<described_command> describe_commands() {
         for (const CLI::Option* option : command->get_options()) {
             if (option->get_group().empty()) continue; // hidden
             (option->get_positional() ? one.positionals : one.flags)
-                .push_back(describe(*option, option->get_positional()));
+                .push_back(describe_option(*option, option->get_positional()));
         }
         take_footer(one, command->get_footer());
         out.push_back(std::move(one));

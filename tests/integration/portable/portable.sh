@@ -3,8 +3,8 @@
 # x86-64, x86-64-v3 (AVX2) and x86-64-v4 (AVX-512), with more warnings than our own build has, as errors. A warning about
 # inlined code may appear for one of them only, so no machine's own build shows them all.
 # Usage: portable.sh SOURCE_FOLDER WORK_FOLDER LEVELS COMPILER... (LEVELS is one word such as "-O2 -O3"; COMPILER may have a
-# launcher). The work folder is made anew, so one run at a time; inside the tree, as a build folder is, what it compiles is in the compiler cache for
-# other clones too.
+# launcher). The work folder is made anew, so one run at a time. Inside the tree, as a build folder is, what it compiles is in
+# the compiler cache for other clones too.
 set -euo pipefail
 
 source_dir=$1 work=$2
