@@ -16,8 +16,8 @@ namespace bench {
 namespace {
 
 bouncer::atomic_blocked_bloom filled(std::uint64_t keys) {
-    auto out = value_of(
-        bouncer::atomic_blocked_bloom::create(bouncer::goal{.keys = keys, .false_positive_rate = 0.01}));
+    auto out = value_of(bouncer::atomic_blocked_bloom::create(
+        bouncer::goal{.keys = keys, .false_positive_rate = usual_rate}));
     for (std::uint64_t first = 0; first < keys; first += million)
         out.add_batch(some_present(first, static_cast<std::size_t>(std::min(million, keys - first))));
     return out;
@@ -100,8 +100,8 @@ void rebuild_rows(const options& chosen, figure_set& out) {
     using filter = bouncer::atomic_blocked_bloom;
     bouncer::hot<filter> served(filled(keys));
     bouncer::rebuilder<filter> again(served);
-    const auto plan =
-        value_of(bouncer::rebuild_plan<filter>::of(bouncer::goal{.keys = keys, .false_positive_rate = 0.01}));
+    const auto plan = value_of(
+        bouncer::rebuild_plan<filter>::of(bouncer::goal{.keys = keys, .false_positive_rate = usual_rate}));
     const auto queries = half_hits(keys, 1'000'000);
     const auto rebuild = [&] {
         value_of(again.rebuild(plan, [&](bouncer::rebuild_sink<filter>& sink) -> bouncer::result<void> {
@@ -112,7 +112,7 @@ void rebuild_rows(const options& chosen, figure_set& out) {
     };
     // The same work on memory of its own: what any neighbour costs that fills a cache.
     const auto neighbour = [&] {
-        auto own = value_of(filter::create(bouncer::goal{.keys = keys, .false_positive_rate = 0.01}));
+        auto own = value_of(filter::create(bouncer::goal{.keys = keys, .false_positive_rate = usual_rate}));
         for (std::uint64_t first = 0; first < keys; first += 10'000)
             own.add_batch(some_present(first, 10'000));
     };

@@ -44,7 +44,7 @@ class shards {
         auto made = std::make_unique<shards>();
         for (unsigned i = 0; i < count; ++i) {
             auto filter =
-                bouncer::plain_blocked_bloom::create({.keys = keys / count + 1, .false_positive_rate = 0.01});
+                bouncer::plain_blocked_bloom::create({.keys = keys / count + 1, .false_positive_rate = rate});
             if (!filter) return filter.error();
             made->filters_.push_back(std::move(*filter));
         }
@@ -73,7 +73,7 @@ void rows_of(sheet& rows, const char* name, spread how, const char* note) {
     row made = row_of(std::string("tutorial.shards.") + (how == spread::own_shard ? "own." : "any.") + name,
                       "blocked_bloom", "add", rows.keys());
     made.threads = rows.threads();
-    made.fpr_promised = 0.01;
+    made.fpr_promised = rate;
 
     if (!rows.wants(made.name)) return;
     const unsigned count = std::min(shards<Slot>::most, std::bit_ceil(std::max(4u, rows.threads())));

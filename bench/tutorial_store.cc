@@ -42,7 +42,7 @@ void store_rows(sheet& rows) {
 
     if (!rows.wants(with.name)) return;
     auto filter = bouncer::keyed<bouncer::plain_blocked_bloom>::create(
-        {.keys = rows.keys(), .false_positive_rate = 0.01});
+        {.keys = rows.keys(), .false_positive_rate = rate});
     if (!filter) return rows.unmeasured(with, filter.error().message);
     const text_keys present(0, rows.keys());
     const text_keys absent(rows.keys(), std::max<std::uint64_t>(100'000, rows.keys()));

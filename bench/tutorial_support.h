@@ -18,7 +18,7 @@
 
 namespace bench::tutorial {
 
-inline constexpr double rate = 0.01; // of every filter
+inline constexpr double rate = 0.01; // of filters that are not about rates
 
 // Makes the compiler believe that the value is used.
 template <class T>
