@@ -180,7 +180,8 @@ typedef enum bouncer_mode {
     BOUNCER_MAP_LAZY =
         2, /* the same in milliseconds: header and footer are checked, bouncer_verify checks the rest */
     BOUNCER_SHARED =
-        3 /* the file itself: every process that opens it so adds to it and sees what others add */
+        3 /* the file itself: every process that opens it so adds to it and sees what others add; io while another
+             process seals or changes it */
 } bouncer_mode;
 
 /* [any-thread] The filter in a file, whatever its kind. mode: a bouncer_mode. secret_key: 16 bytes where the file's hash needs them (wrong_key if
@@ -196,7 +197,8 @@ enum {
 };
 
 /* [any-thread] Replaces the file in one step, while others add and query. On failure the old file is untouched and nothing
- * stays. A file that is open BOUNCER_SHARED is not replaced (io). label: free text of at most 1024 bytes, or NULL. */
+ * stays. A file that is open BOUNCER_SHARED, or that the command is changing, is not replaced (io). What others saved to it
+ * since you opened it is undone: where several add to one file, open it BOUNCER_SHARED. label: free text of at most 1024 bytes, or NULL. */
 BOUNCER_API int bouncer_save(const bouncer_filter* filter, const char* path, const char* label,
                              uint32_t flags);
 /* [any-thread] The union of `count` files of the same kind, parameters and hash as a new file, in at most 8 MiB of memory. Needs no
@@ -208,7 +210,8 @@ BOUNCER_API int bouncer_merge_files(const char* const* inputs, size_t count, con
 BOUNCER_API int bouncer_verify(const char* path, uint8_t* live);
 
 /* Of a filter opened BOUNCER_SHARED; others: unsupported. */
-/* [any-thread] Returns when every add that came before it is on the disk. */
+/* [any-thread] Returns when every add that came before it is on the disk. Once it has failed (io) it always fails, and so does
+ * bouncer_seal: save the filter to another file. */
 BOUNCER_API int bouncer_sync(bouncer_filter* filter);
 /* [exclusive] Computes the checksums anew. io while another handle or process has the file open. The handle is read-only
  * afterwards: to add, open the file again. */

@@ -32,8 +32,9 @@ struct import_options {
     // A label has at most 1024 bytes. A DCSO file with more free bytes than that is refused (too_large) or, so, imported
     // without them.
     bool drop_metadata = false;
-    bool durable = true; // as in save_options
+    bool durable = true; // these as in save_options
     bool replace = true;
+    change_lock* lock = nullptr;
 };
 
 // [any-thread] A snapshot of what `input` holds. Nothing is written, and no memory taken by the size the header names,
@@ -52,6 +53,6 @@ result<snapshot_info> import_bytes(foreign_format format, const source_opener& o
 // mismatch: it holds another kind; unsupported: its keys have a form. What a DCSO file must say and the snapshot does not is worked out: n as the keys at
 // which half the bits are set, p as the exact rate at n, N from the bits, which takes one more read.
 result<snapshot_info> export_file(foreign_format format, const std::string& input, const std::string& output,
-                                  bool durable = true, bool replace = true);
+                                  bool durable = true, bool replace = true, change_lock* lock = nullptr);
 
 } // namespace bouncer

@@ -4,6 +4,7 @@
 // [any-thread]; what they ask of a filter is said at each.
 #pragma once
 
+#include <bouncer/change_lock.h>
 #include <bouncer/detail/stored.h>
 #include <bouncer/keyed.h>
 #include <bouncer/region.h>
@@ -67,6 +68,8 @@ struct save_options {
     bool durable = true;
     bool replace =
         true; // a file that is there; otherwise it stays, and that is io, even if it came during the save
+    // Of the file that is replaced, for whoever has loaded it before (change_lock.h); of the new one afterwards.
+    change_lock* lock = nullptr;
     key_form keys = {}; // for a filter that is saved; one that is derived from files has theirs
 };
 
@@ -203,8 +206,9 @@ result<Keyed> load_keyed(const snapshot_origin& from, const typename Keyed::hash
 // [any-thread] Writes the filter to a file that replaces `path` in one step: whoever opens it sees the old file or the new
 // one. On failure the old file is untouched and nothing stays (should only the sync of the folder fail, the new file is
 // there, and the message names the folder). Takes no lock: adds and queries of an atomic filter go on;
-// every add that happened-before the save began is in the file. A file that a process has open by open_shared is not
-// replaced (io): its adds would vanish with it. Extra memory: 1 MiB, 4 MiB with compression.
+// every add that happened-before the save began is in the file. A file that a process has open by open_shared when the new
+// one is to take its name is not replaced (io): its adds would vanish with it. Whoever has loaded the file before, and
+// would undo what others saved since, gives a change_lock. Extra memory: 1 MiB, 4 MiB with compression.
 // Errors: io (with the system's text), invalid_argument (label), unsupported (built without zstd).
 template <class F>
 requires detail::savable<detail::filter_of<F>> result<void> save(const F& filter, const std::string& path,
@@ -290,7 +294,8 @@ result<snapshot_info> inspect(const std::string& path);
 // A filter that lives in a file which several processes map, read and write.
 //
 // Thread safety: the filter's own, across processes too. What a returned add wrote is in the file for every process at
-// once, and stays when this one is killed; sync() makes it outlive a power cut.
+// once, and stays when this one is killed; sync() makes it outlive a power cut. While this exists the file keeps its name:
+// nobody replaces it by save, merge_files, fold_file or the command (verification/shared_files.pml).
 template <class F>
 class shared_filter {
   public:
@@ -302,7 +307,8 @@ class shared_filter {
 
     // [immutable]
     const snapshot_info& info() const noexcept { return file_.info(); }
-    // [any-thread] Returns when every add that happened-before it is on the disk. io on failure.
+    // [any-thread] Returns when every add that happened-before it is on the disk. io on failure, and ever after: what the
+    // system could not write once it drops, and a later success would not cover it. save() to another file then.
     result<void> sync() { return file_.sync(); }
     // [exclusive] over all processes: computes the checksums and marks the file sealed. io when another process has opened
     // it; a child that got it by fork() is not seen, and must have ended. An add afterwards would break the checksums: close it, or open_shared it again.
@@ -343,7 +349,9 @@ auto shared_from(const std::string& path, verification how, const std::optional<
 } // namespace detail
 
 // [any-thread] Maps the file for reading and writing and marks it live, which is on the disk before this returns. A sealed
-// file is checked first, as `how` says. For kinds of one segment; errors as map.
+// file is checked first, as `how` says. Holes are filled where the file system can; on a full disk an add to a page that has no
+// block of its own (a hole elsewhere, a reflinked extent) is SIGBUS. For kinds of one segment. Errors as map; io while another
+// process seals or changes it, and where there are no file locks.
 template <class F>
 requires detail::shareable<F> result<shared_filter<F>> open_shared(const std::string& path,
                                                                    verification how = verification::eager) {

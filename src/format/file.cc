@@ -1,10 +1,11 @@
 #include "format/file.h"
 
+#include "format/file_lock.h"
+
 #include <bouncer/detail/bits.h>
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,29 +96,31 @@ result<void> make_durable(const descriptor& file, const std::string& path) {
     return {};
 }
 
-namespace {
-
-struct ::flock whole_file(short type) noexcept {
-    struct ::flock out = {};
-    out.l_type = type;
-    out.l_whence = SEEK_SET;
-    return out;
+result<descriptor> open_to_share(const std::string& path) {
+    for (;;) { // each round but the last finds that another has replaced the file
+        auto file = open_regular(path, true);
+        if (!file) return file;
+        const entrance_lock entering(file->number(), lock_mode::exclusive);
+        if (entering.error_number() != 0) return io_failure("lock", path, entering.error_number());
+        const int why = try_lock(file->number(), locked_byte::users, lock_mode::shared);
+        if (why != 0 && why != EAGAIN) return io_failure("lock", path, why);
+        if (!has_name(file->number(), path)) continue;
+        if (why == EAGAIN)
+            return failure{error_code::io, "cannot open " + path +
+                                               ": another process is sealing or changing it; try again "
+                                               "when it has ended"};
+        return file;
+    }
 }
 
-} // namespace
-
-result<void> lock_shared_file(const descriptor& file, const std::string& path, bool alone) {
-    struct ::flock lock = whole_file(alone ? F_WRLCK : F_RDLCK);
-    if (::fcntl(file.number(), F_OFD_SETLK, &lock) == 0) return {};
-    if (errno != EAGAIN && errno != EACCES) return io_failure("lock", path, errno);
-    return failure{error_code::io, alone ? "cannot seal " + path + ": it is open elsewhere"
-                                         : "cannot open " + path + ": another process is sealing it"};
+result<void> lock_for_sealing(const descriptor& file, const std::string& path) {
+    const int why = try_lock(file.number(), locked_byte::users, lock_mode::exclusive);
+    if (why == EAGAIN) return failure{error_code::io, "cannot seal " + path + ": it is open elsewhere"};
+    if (why != 0) return io_failure("lock", path, why);
+    return {};
 }
-
-bool is_shared_now(const std::string& path) {
-    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct ::flock lock = whole_file(F_WRLCK);
-    return file && ::fcntl(file.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+void unlock_after_sealing(const descriptor& file) noexcept {
+    (void)try_lock(file.number(), locked_byte::users, lock_mode::shared);
 }
 
 namespace {
@@ -160,11 +163,12 @@ bool is_temporary_of(std::string_view entry, const std::string& name) {
 }
 
 bool lock_if_free(const descriptor& file) {
-    return ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+    errno = try_lock(file.number(), locked_byte::temporary, lock_mode::exclusive);
+    return errno == 0;
 }
 // For a file of our own. Where there are no locks nobody can take it for abandoned either.
 bool lock_own(const descriptor& file) {
-    return lock_if_free(file) || errno == ENOLCK || errno == EOPNOTSUPP;
+    return lock_if_free(file) || means_no_locks(errno);
 }
 
 // What a killed process left: nobody holds its lock. A failure is no reason not to save.
@@ -174,7 +178,7 @@ void remove_abandoned(const std::string& folder, const std::string& name) {
     while (const dirent* entry = ::readdir(entries.get())) {
         if (!is_temporary_of(entry->d_name, name)) continue;
         const std::string path = folder + "/" + entry->d_name;
-        const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+        const descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
         if (file && lock_if_free(file)) ::unlink(path.c_str());
     }
 }
@@ -219,6 +223,25 @@ int rename_if_free(const std::string& from, const std::string& to) {
     return ::rename(from.c_str(), to.c_str());
 }
 
+failure in_use(const std::string& path, held_lock how) {
+    return {error_code::io, "cannot replace " + path +
+                                (how == held_lock::shared
+                                     ? ": a process has it open by open_shared, and its adds would be lost"
+                                     : ": another process is sealing or changing it")};
+}
+
+// The file that is about to be replaced: for writing if that may be, since an exclusive lock needs it.
+struct old_file {
+    descriptor file;
+    lock_mode mode = lock_mode::exclusive;
+};
+old_file open_old(const std::string& path) {
+    constexpr int flags = O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+    descriptor file(::open(path.c_str(), O_RDWR | flags));
+    if (file || errno == ENOENT) return {std::move(file)};
+    return {descriptor(::open(path.c_str(), O_RDONLY | flags)), lock_mode::shared};
+}
+
 } // namespace
 
 result<replacing_file> replacing_file::begin(const std::string& path, const file_promise& promised) {
@@ -232,10 +255,11 @@ result<replacing_file> replacing_file::begin(const std::string& path, const file
     if (exists && !promised.replace) return is_there(path);
     if (exists && !S_ISREG(old.st_mode))
         return failure{error_code::io, "cannot replace " + path + ": not a regular file"};
-    if (exists && is_shared_now(*target))
-        return failure{error_code::io,
-                       "cannot replace " + path +
-                           ": a process has it open by open_shared, and its adds would be lost"};
+    if (exists && (promised.lock == nullptr || !*promised.lock)) { // early; commit() decides
+        const old_file now = open_old(*target);
+        if (now.file && lock_of_others(now.file.number(), locked_byte::users) == held_lock::shared)
+            return in_use(path, held_lock::shared);
+    }
     remove_abandoned(folder, name);
 
     replacing_file out(*target, folder, promised);
@@ -292,8 +316,17 @@ result<void> replacing_file::commit() {
     if (promised_.durable) {
         if (auto ok = make_durable(file_, target_); !ok) return ok.error();
     }
+    if (promised_.lock != nullptr) { // nobody knows the file yet, so nobody holds them
+        (void)try_lock(file_.number(), locked_byte::change, lock_mode::exclusive);
+        (void)try_lock(file_.number(), locked_byte::users, lock_mode::exclusive);
+    }
     if (auto ok = take_name(); !ok) return ok.error();
     temporary_.clear();
+    if (promised_.lock != nullptr) {
+        change_lock next;
+        next.file_ = file_.release();
+        *promised_.lock = std::move(next); // and the lock of the old file ends
+    }
     file_.close(); // what it could still report, the sync has
     if (!promised_.durable) return {};
     const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -302,31 +335,66 @@ result<void> replacing_file::commit() {
 }
 
 result<void> replacing_file::take_name() {
-    if (temporary_.empty()) {
-        const std::string self = "/proc/self/fd/" + std::to_string(file_.number());
-        if (!promised_.replace) { // a link never replaces
+    if (!promised_.replace) {
+        if (temporary_.empty()) { // a link never replaces
+            const std::string self = "/proc/self/fd/" + std::to_string(file_.number());
             if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, target_.c_str(), AT_SYMLINK_FOLLOW) == 0)
                 return {};
-            return errno == EEXIST ? is_there(target_) : io_failure("name", target_, errno);
+        } else if (rename_if_free(temporary_, target_) == 0) {
+            return {};
         }
-        const auto [folder, name] = split(target_);
-        std::string given;
-        int error_number = EEXIST;
-        while (error_number == EEXIST) {
-            given = folder + "/" + temporary_prefix(name) + random_text() + std::string(temporary_suffix);
-            const bool linked =
-                ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, given.c_str(), AT_SYMLINK_FOLLOW) == 0;
-            error_number = linked ? 0 : errno;
-        }
-        if (error_number != 0) return io_failure("name", target_, error_number);
-        temporary_ = given;
+        return errno == EEXIST ? is_there(target_) : io_failure("name", target_, errno);
     }
-    if (promised_.replace) {
+    if (temporary_.empty()) {
+        if (auto ok = take_a_name_beside(); !ok) return ok;
+    }
+    return promised_.lock != nullptr && *promised_.lock ? replace_locked() : replace_unlocked();
+}
+
+result<void> replacing_file::take_a_name_beside() {
+    const std::string self = "/proc/self/fd/" + std::to_string(file_.number());
+    const auto [folder, name] = split(target_);
+    std::string given;
+    int error_number = EEXIST;
+    while (error_number == EEXIST) {
+        given = folder + "/" + temporary_prefix(name) + random_text() + std::string(temporary_suffix);
+        const bool linked = ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, given.c_str(), AT_SYMLINK_FOLLOW) == 0;
+        error_number = linked ? 0 : errno;
+    }
+    if (error_number != 0) return io_failure("name", target_, error_number);
+    temporary_ = given;
+    return {};
+}
+
+// The lock's holder has kept all others out since before it loaded the file.
+result<void> replacing_file::replace_locked() {
+    if (!has_name(promised_.lock->file_, target_))
+        return failure{error_code::io,
+                       "cannot replace " + target_ + ": it is not, or no longer, the locked file"};
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
+    return {};
+}
+
+result<void> replacing_file::replace_unlocked() {
+    for (;;) { // each round but the last finds that another save was faster
+        const old_file old = open_old(target_);
+        if (!old.file && errno != ENOENT) return io_failure("lock", target_, errno);
+        if (!old.file) {
+            if (rename_if_free(temporary_, target_) == 0) return {};
+            if (errno != EEXIST) return io_failure("name", target_, errno);
+            continue;
+        }
+        const entrance_lock entering(old.file.number(), old.mode);
+        if (const int why = entering.error_number(); why == 0) {
+            const held_lock others = lock_of_others(old.file.number(), locked_byte::users);
+            if (!has_name(old.file.number(), target_)) continue;
+            if (others != held_lock::none) return in_use(target_, others);
+        } else if (!means_no_locks(why)) {
+            return io_failure("lock", target_, why);
+        }
         if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
         return {};
     }
-    if (rename_if_free(temporary_, target_) == 0) return {};
-    return errno == EEXIST ? is_there(target_) : io_failure("name", target_, errno);
 }
 
 } // namespace bouncer::detail

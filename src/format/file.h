@@ -1,6 +1,7 @@
 // Files as the format needs them: whole reads and writes, and a file that replaces another in one step.
 #pragma once
 
+#include <bouncer/change_lock.h>
 #include <bouncer/result.h>
 
 #include <cstddef>
@@ -25,6 +26,8 @@ class descriptor {
 
     explicit operator bool() const noexcept { return number_ >= 0; }
     int number() const noexcept { return number_; }
+    // Hands the number over to the caller, who closes it.
+    int release() noexcept { return std::exchange(number_, -1); }
     // Closes, and says whether that failed.
     int close() noexcept;
 
@@ -45,21 +48,22 @@ result<void> write_all_at(const descriptor& file, const std::string& path, std::
 // [any-thread] Everything written is on the disk.
 result<void> make_durable(const descriptor& file, const std::string& path);
 
-// [any-thread] The lock that says that a process has a file open by open_shared; `alone`: that no other has. It dies with
-// its last descriptor. Not flock: to change one of those gives up the shared lock first, so a seal() that is refused would
-// leave the file without a lock, for another process to seal. io: held otherwise, or no locks here.
-result<void> lock_shared_file(const descriptor& file, const std::string& path, bool alone);
-// [any-thread] Whether some process holds it.
-bool is_shared_now(const std::string& path);
+// [any-thread] The file for open_shared: open for writing, with the lock that says so, and it has the name. io: another
+// process seals or changes it, or there are no locks here.
+result<descriptor> open_to_share(const std::string& path);
+// [any-thread] Makes the lock of such a file exclusive for a while: io when others have it open.
+result<void> lock_for_sealing(const descriptor& file, const std::string& path);
+void unlock_after_sealing(const descriptor& file) noexcept;
 
 struct file_promise {
     bool durable = true; // commit() will wait until all is on the disk, so writing there begins at once
     bool replace = true; // a file that is there; otherwise it stays, and that is io
+    change_lock* lock = nullptr; // of the file that is replaced, or null; of the new file afterwards
 };
 
 // A file without a name beside `path`, which takes its place at commit(). Where the filesystem has no nameless files it
 // is ".NAME.RANDOM.tmp". A lock on it, which dies with the process, tells a temporary file that is still being written
-// from one that a killed process left behind; begin() removes the latter.
+// from one that a killed process left behind; begin() removes the latter. Locks: format/file_lock.h.
 class replacing_file {
   public:
     static result<replacing_file> begin(const std::string& path, const file_promise& promised);
@@ -77,7 +81,10 @@ class replacing_file {
   private:
     replacing_file(std::string target, std::string folder, const file_promise& promised) noexcept
         : target_(std::move(target)), folder_(std::move(folder)), promised_(promised) {}
-    result<void> take_name(); // the step that others see
+    result<void> take_name();          // the step that others see
+    result<void> take_a_name_beside(); // a temporary one
+    result<void> replace_locked();     // over the file of the caller's change_lock
+    result<void> replace_unlocked();
 
     std::string target_;
     std::string folder_;

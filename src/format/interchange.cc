@@ -190,8 +190,9 @@ result<snapshot_info> import_file(foreign_format format, const std::string& inpu
     if (!rest) return rest.error();
     if (auto ok = take_tail(codec, *rest, options, *info); !ok) return in_file(ok.error(), input);
     offset = first;
-    auto done = write_snapshot(codec, std::move(*info), source, output,
-                               {.durable = options.durable, .replace = options.replace});
+    auto done =
+        write_snapshot(codec, std::move(*info), source, output,
+                       {.durable = options.durable, .replace = options.replace, .lock = options.lock});
     if (!done && done.error().code == error_code::corrupt) return in_file(done.error(), input);
     return done;
 }
@@ -228,7 +229,7 @@ result<snapshot_info> import_bytes(foreign_format format, const source_opener& o
 }
 
 result<snapshot_info> export_file(foreign_format format, const std::string& input, const std::string& output,
-                                  bool durable, bool replace) {
+                                  bool durable, bool replace, change_lock* lock) {
     using namespace detail;
     const foreign_codec& codec = codec_of(format);
     auto reader = chunk_reader::open(input);
@@ -245,7 +246,7 @@ result<snapshot_info> export_file(foreign_format format, const std::string& inpu
                                                     ", which a file of " + std::string(codec.name) +
                                                     " cannot say"};
     snapshot_info told = info;
-    const file_promise promised{.durable = durable, .replace = replace};
+    const file_promise promised{.durable = durable, .replace = replace, .lock = lock};
     if (auto ok = codec.complete(told, [&] { return ones_of_file(input); }); !ok)
         return in_file(ok.error(), input);
     auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {

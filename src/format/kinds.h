@@ -38,6 +38,11 @@ failure in_file(const failure& why, const std::string& path);
 
 result<void> check_options(const save_options& options);
 void take_options(snapshot_info& info, const save_options& options);
+// A file that is read and then replaced: nobody may change it in between. The lock holds nothing when the output is not one of
+// the inputs, or the caller has a lock.
+result<change_lock> lock_if_input(const std::string& output, std::span<const std::string> inputs,
+                                  const save_options& options);
+
 struct file_promise; // file.h
 // [any-thread] write(sink) into a file that then takes the place of `path`.
 result<void> write_file(const std::string& path, const file_promise& promised,

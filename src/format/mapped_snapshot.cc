@@ -12,6 +12,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 namespace bouncer::detail {
 
@@ -23,6 +24,8 @@ struct mapped_snapshot::state {
     descriptor file; // holds the lock that says "in use"
     region header;
     std::uint64_t* state_word = nullptr;
+    std::mutex syncing;
+    int sync_failed_with = 0; // the error of the first sync that failed
 };
 
 mapped_snapshot::mapped_snapshot(std::unique_ptr<state> held) noexcept : held_(std::move(held)) {}
@@ -44,10 +47,23 @@ void store_state(std::uint64_t* word, std::uint64_t value) noexcept {
     std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_release);
 }
 
-result<void> flush(region& mapped, const std::string& path) {
-    if (::msync(mapped.data(), static_cast<std::size_t>(mapped.size_bytes()), MS_SYNC) != 0)
-        return io_failure("sync", path, errno);
+// A copy may have holes; an add into one on a full disk would be SIGBUS. Not posix_fallocate: where the file system cannot
+// reserve space, it writes to each block, over what others add meanwhile. There the holes stay.
+result<void> fill_holes(const descriptor& file, const std::string& path, std::uint64_t bytes) {
+#if defined(SEEK_HOLE)
+    const off_t hole = ::lseek(file.number(), 0, SEEK_HOLE);
+    if (hole >= 0 && static_cast<std::uint64_t>(hole) >= bytes) return {};
+#endif
+    int why = EINTR;
+    while (why == EINTR) why = ::fallocate(file.number(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+    if (why != 0 && why != EOPNOTSUPP && why != ENOSYS && why != EINVAL)
+        return io_failure("reserve the space of", path, why);
     return {};
+}
+
+// 0, or why not.
+int flush(region& mapped) noexcept {
+    return ::msync(mapped.data(), static_cast<std::size_t>(mapped.size_bytes()), MS_SYNC) == 0 ? 0 : errno;
 }
 
 } // namespace
@@ -60,11 +76,8 @@ result<mapped_snapshot> mapped_snapshot::open(const std::string& path, file_acce
     auto held = std::make_unique<state>();
     held->path = path;
     const bool shared = access == file_access::read_write;
-    auto file = open_regular(path, shared);
+    auto file = shared ? open_to_share(path) : open_regular(path, false);
     if (!file) return file.error();
-    if (shared) {
-        if (auto ok = lock_shared_file(*file, path, false); !ok) return ok.error();
-    }
     // One and the same file is read, checked and mapped, whatever takes its name meanwhile.
     descriptor same(::fcntl(file->number(), F_DUPFD_CLOEXEC, 0));
     if (!same) return io_failure("open", path, errno);
@@ -96,29 +109,37 @@ result<mapped_snapshot> mapped_snapshot::open(const std::string& path, file_acce
 
 // Live, on the disk, before the first add can be: a file that says sealed has the payload it was sealed with.
 result<void> mapped_snapshot::go_live() {
-    // A copy may have holes; an add into one on a full disk would be SIGBUS.
-    const auto bytes = static_cast<off_t>(file_bytes(held_->info.payload_bytes));
-    if (const int why = ::posix_fallocate(held_->file.number(), 0, bytes);
-        why != 0 && why != EOPNOTSUPP && why != EINVAL)
-        return io_failure("reserve the space of", held_->path, why);
+    if (auto ok = fill_holes(held_->file, held_->path, file_bytes(held_->info.payload_bytes)); !ok)
+        return ok.error();
     store_state(held_->state_word, state_live);
-    if (auto ok = flush(held_->header, held_->path); !ok) return ok.error();
+    if (const int why = flush(held_->header); why != 0) return io_failure("sync", held_->path, why);
     held_->info.state = file_state::live;
     return {};
 }
 
+// The kernel drops what it could not write, and says so once for each descriptor: one sync at a time, and after a failure
+// none can say that all is on the disk.
 result<void> mapped_snapshot::sync() {
-    return make_durable(held_->file, held_->path);
+    const std::lock_guard alone(held_->syncing);
+    if (held_->sync_failed_with != 0)
+        return failure{error_code::io, io_failure("sync", held_->path, held_->sync_failed_with).message +
+                                           " (an earlier sync: what was added before it may not be on "
+                                           "the disk; save the filter to another file)"};
+    int why = 0;
+    while (why = ::fsync(held_->file.number()) == 0 ? 0 : errno, why == EINTR) {
+    }
+    held_->sync_failed_with = why;
+    if (why != 0) return io_failure("sync", held_->path, why);
+    return {};
 }
 
 result<void> mapped_snapshot::seal() {
     state& of = *held_;
-    if (auto ok = lock_shared_file(of.file, of.path, true); !ok) return ok;
+    if (auto ok = lock_for_sealing(of.file, of.path); !ok) return ok;
     const struct unlocking {
         const descriptor& file;
-        const std::string& path;
-        ~unlocking() { (void)lock_shared_file(file, path, false).has_value(); }
-    } at_end{of.file, of.path};
+        ~unlocking() { unlock_after_sealing(file); }
+    } at_end{of.file};
     if (auto ok = sync(); !ok) return ok;
     header_page header;
     std::memcpy(header.data(), of.header.data(), header.size());
@@ -138,9 +159,11 @@ result<void> mapped_snapshot::seal() {
         return ok;
     if (auto ok = sync(); !ok) return ok;
     store_state(of.state_word, state_sealed);
-    if (auto ok = flush(of.header, of.path); !ok) {
+    if (const int why = flush(of.header); why != 0) {
         store_state(of.state_word, state_live); // the caller may go on adding
-        return ok;
+        const std::lock_guard alone(of.syncing);
+        of.sync_failed_with = why;
+        return io_failure("sync", of.path, why);
     }
     of.info.state = file_state::sealed;
     return {};

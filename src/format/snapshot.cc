@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace bouncer {
 
@@ -110,8 +112,19 @@ result<void> save_form(const stored_form& form, const byte_sink& sink, const sav
 }
 
 result<void> save_form(const stored_form& form, const std::string& path, const save_options& options) {
-    return write_file(path, {.durable = options.durable, .replace = options.replace},
+    return write_file(path, {.durable = options.durable, .replace = options.replace, .lock = options.lock},
                       [&](const byte_sink& sink) { return save_form(form, sink, options); });
+}
+
+result<change_lock> lock_if_input(const std::string& output, std::span<const std::string> inputs,
+                                  const save_options& options) {
+    std::error_code not_there;
+    const auto is_output = [&](const std::string& input) {
+        return std::filesystem::equivalent(input, output, not_there);
+    };
+    if (options.lock != nullptr || !options.replace || std::none_of(inputs.begin(), inputs.end(), is_output))
+        return change_lock();
+    return change_lock::try_take(output);
 }
 
 result<void> write_file(const std::string& path, const file_promise& promised,

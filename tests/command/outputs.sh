@@ -13,10 +13,12 @@ begin_add() {
 }
 # The command is started beside it. It must wait for the add, or has ended already: which of the two is what is tested.
 beside_add() { # COMMAND...
+    local inode
+    inode=$(stat -c %i a.bnc)
     "$@" >out 2>err </dev/null 3>&- &
     other=$!
     for _ in $(seq 300); do
-        grep -qE -- "-> FLOCK .* $other " /proc/locks && break
+        grep -qE -- "-> OFDLCK .*:$inode " /proc/locks && break
         [[ -d /proc/$other && $(cut -d' ' -f3 "/proc/$other/stat") != Z ]] || break
         sleep 0.1
     done
@@ -58,7 +60,10 @@ status=0
 wait "$other" || status=$?
 [[ $status == 2 ]] && holds "n.bnc: it exists already" && same n.bnc before || fail "status $status"
 rm n.bnc before
-# Locks do not keep a reader away, nor a file that may not be written.
-fresh && chmod 444 a.bnc && run 0 bouncer add -q a.bnc late && run 0 bouncer check -c a.bnc late && is 1
+# A file that may not be written is not changed, for it cannot be locked; it can be read, and replaced.
+fresh && chmod 444 a.bnc && cp a.bnc before
+if [[ -w a.bnc ]]; then run 0 bouncer add -q a.bnc late; else refuses "Permission denied" bouncer add -q a.bnc late && same a.bnc before; fi
+run 0 bouncer check -c a.bnc one && is 1000
+run 0 bouncer build -q --force -o a.bnc late && rm before
 nothing_left a.bnc adder b.bnc d.bloom d.bnc hold late one two
 passed

@@ -17,7 +17,7 @@ layer_of() {
     $h/detail/block_mask.h | $h/detail/kernels.h | $h/detail/pipeline.* | $h/detail/one_key.h | $h/detail/*_lines.inl | \
         src/kernels/*) echo "3 kernels" ;;
     $h/bouncer.h | src/c_api/*) echo "7 c_api" ;;
-    $h/snapshot.h | $h/any_filter.h | $h/interchange.h | src/format/*) echo "5 format" ;;
+    $h/snapshot.h | $h/change_lock.h | $h/any_filter.h | $h/interchange.h | src/format/*) echo "5 format" ;;
     $h/planner.h | src/planner/*) echo "6 planner" ;;
     $h/hot.h | $h/rebuilder.h | $h/rebuild_trigger.h | $h/detail/hot_*.h | src/lifecycle/*) echo "6 lifecycle" ;;
     $h/* | src/filters/*) echo "4 filters" ;;

@@ -7,9 +7,9 @@
 #include <bouncer/snapshot.h>
 
 #include "format/file.h"
+#include "format/file_lock.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -207,8 +207,8 @@ TEST_F(save_file, removes_what_a_killed_process_left_and_nothing_else) {
     const std::string in_use = write(".filter.fedcba9876543210.tmp");
     const std::string of_another = write(".other.0123456789abcdef.tmp");
     const std::string not_ours = write(".filter.note.tmp");
-    const int held = ::open(in_use.c_str(), O_RDONLY | O_CLOEXEC);
-    ASSERT_EQ(::flock(held, LOCK_EX | LOCK_NB), 0);
+    const int held = ::open(in_use.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(detail::try_lock(held, detail::locked_byte::temporary, detail::lock_mode::exclusive), 0);
     save(old_, path_).value();
     EXPECT_FALSE(std::filesystem::exists(abandoned));
     EXPECT_TRUE(std::filesystem::exists(in_use));

@@ -29,7 +29,7 @@ struct add_options {
 
 int add(const add_options& chosen) {
     const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
-    const change_lock alone(chosen.path);
+    change_lock lock = lock_to_change(chosen.path);
     stored_filter to = open_stored(chosen.path, access::load, key, chosen.form);
     if (!to.filter.writable()) throw tool_error(chosen.path + ": " + to.filter.add(0).error().message);
     record_reader reader(chosen.input.files, chosen.input.frame);
@@ -38,7 +38,7 @@ int add(const add_options& chosen) {
     };
     const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher, "add");
     stop_if_interrupted(); // nothing was written
-    save_back(to, to.info.keys_added + sum.changed);
+    save_back(to, to.info.keys_added + sum.changed, lock);
     warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, line_text(chosen.path),
                      to.info.keys_added + sum.changed);
     if (chosen.json)

@@ -244,7 +244,7 @@ int build(const build_choice& chosen) {
         made.emplace(fresh.view());
     }
     const double promised = *wanted.false_positive_rate;
-    const change_lock alone = change_lock::of_output(chosen.path); // an add to the old one ends first
+    change_lock lock = lock_output(chosen.path); // an add to the old one ends first
     ok_or_throw(save(*made, chosen.path,
                      {.label = chosen.label,
                       .keys_designed = wanted.keys,
@@ -253,6 +253,7 @@ int build(const build_choice& chosen) {
                       .compress = chosen.compress,
                       .durable = false, // it can be built again, and a damaged file is refused
                       .replace = chosen.force,
+                      .lock = &lock,
                       .keys = chosen.form.form()}));
     warn_if_overfull(*made, wanted.keys, promised, line_text(chosen.path), added);
     const std::uint64_t bytes = made->size_bytes();

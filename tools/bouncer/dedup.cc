@@ -62,6 +62,7 @@ struct dedup_run {
     const dedup_options& chosen;
     key_form form;
     any_hasher hasher;
+    change_lock lock; // of the state
     std::unique_ptr<dedup_memory> memory;
     output out;
     progress shown;
@@ -86,7 +87,7 @@ struct dedup_run {
             throw tool_error("standard output: " + std::string(std::strerror(errno)) +
                              "; nothing was committed");
         const auto before = steady::now();
-        memory->commit(chosen.state, form);
+        memory->commit(chosen.state, form, lock);
         committed = steady::now();
         committed_lines = lines;
         commit_cost = std::chrono::duration<double>(committed - before).count();
@@ -179,6 +180,13 @@ class dedup_job {
     std::size_t room_ = 0;
     std::unique_ptr<bool[]> seen_;
 };
+
+// What it held when it was loaded, and more, replaces it: until then nobody else may change it. A run may last for days, so
+// that another does not wait. Holds nothing where there is no state yet.
+change_lock lock_state(const std::string& path) {
+    if (path.empty() || ::access(path.c_str(), F_OK) != 0) return {};
+    return value_or_throw(change_lock::try_take(path));
+}
 
 std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const record_reader& reader,
                                           const any_hasher& hasher, const key_form& form) {
@@ -277,6 +285,7 @@ int dedup(const dedup_options& chosen) {
     dedup_run run{.chosen = chosen,
                   .form = form,
                   .hasher = hasher,
+                  .lock = lock_state(chosen.state),
                   .memory = make_memory(chosen, reader, hasher, form),
                   .out = output(STDOUT_FILENO, "standard output", chosen.input.frame),
                   .shown = progress(reader, "dedup")};

@@ -68,14 +68,16 @@ class fingerprint_memory final : public dedup_memory {
     }
     std::uint64_t size_bytes() const override { return table_.size_bytes(); }
     std::string description() const override { return "64-bit fingerprints"; }
-    void commit(const std::string& path, const key_form& form) const override {
+    void commit(const std::string& path, const key_form& form, change_lock& lock) const override {
         std::vector<std::uint64_t> hashes;
         hashes.reserve(table_.size());
         table_.for_each([&](std::uint64_t hash) { hashes.push_back(hash); });
         auto set = plain_fingerprint_set::build(hashes, {.keys = hashes.size(), .false_positive_rate = 0.5},
                                                 {.hash = spec_});
         if (!set) throw tool_error(path + ": " + set.error().message);
-        ok_or_throw(save(*set, path, {.keys_added = hashes.size(), .keys = form}));
+        ok_or_throw(save(
+            *set, path,
+            {.keys_added = hashes.size(), .replace = static_cast<bool>(lock), .lock = &lock, .keys = form}));
     }
 
   private:
@@ -101,7 +103,7 @@ class exact_memory final : public dedup_memory {
     lost_lines lost() const override { return {0, 0.0}; }
     std::uint64_t size_bytes() const override { return table_.size_bytes(); }
     std::string description() const override { return "the keys themselves"; }
-    void commit(const std::string&, const key_form&) const override {}
+    void commit(const std::string&, const key_form&, change_lock&) const override {}
 
   private:
     key_maker keys_;
@@ -142,10 +144,13 @@ class filter_memory final : public dedup_memory {
                (filter_.layer_count() == 1 ? " layer" : " layers") + ", false-positive rate at most " +
                rate_text(filter_.promised_fpr());
     }
-    void commit(const std::string& path, const key_form& form) const override {
-        ok_or_throw(save(
-            filter_, path,
-            {.keys_added = filter_.changing_adds(), .fpr_promised = filter_.promised_fpr(), .keys = form}));
+    void commit(const std::string& path, const key_form& form, change_lock& lock) const override {
+        ok_or_throw(save(filter_, path,
+                         {.keys_added = filter_.changing_adds(),
+                          .fpr_promised = filter_.promised_fpr(),
+                          .replace = static_cast<bool>(lock),
+                          .lock = &lock,
+                          .keys = form}));
     }
 
   private:
@@ -219,14 +224,19 @@ class window_memory final : public dedup_memory {
         return "61-bit fingerprints of the last " +
                (how_.seconds ? seconds_text(*how_.seconds) : count_text(how_.lines) + " lines");
     }
-    void commit(const std::string& path, const key_form& form) const override {
+    void commit(const std::string& path, const key_form& form, change_lock& lock) const override {
         std::vector<std::uint64_t> slots;
         slots.reserve(table_.size());
         table_.for_each([&](std::uint64_t slot) { slots.push_back(slot); });
         // Prehashed: a slot is no hash of a key, and nobody shall ask for one.
         auto set = plain_fingerprint_set::build(slots, {.keys = slots.size(), .false_positive_rate = 0.5});
         if (!set) throw tool_error(path + ": " + set.error().message);
-        ok_or_throw(save(*set, path, {.label = label(), .keys_added = slots.size(), .keys = form}));
+        ok_or_throw(save(*set, path,
+                         {.label = label(),
+                          .keys_added = slots.size(),
+                          .replace = static_cast<bool>(lock),
+                          .lock = &lock,
+                          .keys = form}));
     }
 
   private:

@@ -4,6 +4,7 @@
 #include "keys.h"
 
 #include <bouncer/any_hasher.h>
+#include <bouncer/change_lock.h>
 
 #include <cstdint>
 #include <memory>
@@ -30,8 +31,8 @@ class dedup_memory {
     virtual lost_lines lost() const = 0;
     virtual std::uint64_t size_bytes() const = 0;
     virtual std::string description() const = 0;
-    // To a file that replaces `path` as a whole.
-    virtual void commit(const std::string& path, const key_form& form) const = 0;
+    // To a file that replaces the one of the lock as a whole, or is new where that holds none.
+    virtual void commit(const std::string& path, const key_form& form, change_lock& lock) const = 0;
 };
 
 struct filter_choice {

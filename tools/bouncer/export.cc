@@ -29,9 +29,9 @@ struct export_flags {
 int run_export(const export_flags& flags) {
     const foreign_format format = value_or_throw(foreign_format_of(flags.format), "--format");
     check_output(flags.output, flags.force);
-    const change_lock alone = change_lock::of_output(flags.output);
+    change_lock lock = lock_output(flags.output);
     const snapshot_info info =
-        value_or_throw(export_file(format, flags.input, flags.output, true, flags.force));
+        value_or_throw(export_file(format, flags.input, flags.output, true, flags.force, &lock));
     std::error_code ignored;
     const std::uint64_t bytes = std::filesystem::file_size(flags.output, ignored);
     if (flags.json) {

@@ -72,7 +72,7 @@ int fold(const fold_options& chosen) {
     if (chosen.factor.has_value() == chosen.fit.has_value())
         throw tool_error("give either --factor N or --fit RATE");
     check_output(chosen.output, chosen.force);
-    const change_lock alone = change_lock::of_output(chosen.output); // it may be the filter itself
+    change_lock lock = lock_output(chosen.output); // it may be the filter itself
     const snapshot_info info = value_or_throw(inspect(chosen.input));
     const detail::kind_entry& kind = *detail::find_kind(info.kind);
     if (kind.folded == nullptr)
@@ -84,7 +84,8 @@ int fold(const fold_options& chosen) {
                          .keys_added = info.keys_added,
                          .fpr_promised = chosen.fit.value_or(info.fpr_promised),
                          .compress = info.compressed,
-                         .replace = chosen.force};
+                         .replace = chosen.force,
+                         .lock = &lock};
     if (const auto fields = kind.folded(info.fields, factor); fields && options.fpr_promised > 0)
         options.keys_designed = math::capacity(kind.shape(*fields), options.fpr_promised);
     const auto folded = fold_file(chosen.input, chosen.output, factor, options);

@@ -46,8 +46,8 @@ result<snapshot_info> import_compressed(foreign_format format, const import_flag
 int run_import(const import_flags& flags) {
     const foreign_format format = value_or_throw(foreign_format_of(flags.format), "--format");
     check_output(flags.output, flags.force);
-    const change_lock alone = change_lock::of_output(flags.output);
-    const import_options options{.drop_metadata = flags.drop_metadata, .replace = flags.force};
+    change_lock lock = lock_output(flags.output);
+    const import_options options{.drop_metadata = flags.drop_metadata, .replace = flags.force, .lock = &lock};
     if (flags.input == "-")
         throw tool_error("standard input cannot be read twice, as an import needs; name a file");
     const bool packed = byte_input::open(flags.input).compressed();

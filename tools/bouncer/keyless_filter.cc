@@ -22,13 +22,14 @@ keyless_filter open_keyless(const std::string& path, access how) {
     return {path, std::move(*info), std::move(*filter)};
 }
 
-void save_back(const keyless_filter& from, std::uint64_t keys_added) {
+void save_back(const keyless_filter& from, std::uint64_t keys_added, change_lock& lock) {
     ok_or_throw(save(from.filter, from.path,
                      {.label = from.info.label,
                       .keys_designed = from.info.keys_designed,
                       .keys_added = keys_added,
                       .fpr_promised = from.info.fpr_promised,
                       .compress = from.info.compressed,
+                      .lock = &lock,
                       .keys = from.info.keys}));
 }
 

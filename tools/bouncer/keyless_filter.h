@@ -19,7 +19,7 @@ struct keyless_filter {
 keyless_filter open_keyless(const std::string& path, access how);
 
 // save() over the file that it came from, with what its header said and this count.
-void save_back(const keyless_filter& from, std::uint64_t keys_added);
+void save_back(const keyless_filter& from, std::uint64_t keys_added, change_lock& lock);
 
 // Refuses what does not fit into memory, before it is loaded.
 void check_fits(const std::string& path, std::uint64_t bytes);

@@ -66,9 +66,9 @@ void merge_loaded(const std::vector<std::string>& paths, const std::string& outp
 
 int merge(const merge_options& chosen) {
     check_output(chosen.output, chosen.force);
-    const change_lock alone = change_lock::of_output(chosen.output); // it may be one of the filters
+    change_lock lock = lock_output(chosen.output); // it may be one of the filters
     const auto [paths, repeated] = different(chosen.inputs);
-    save_options options{.replace = chosen.force};
+    save_options options{.replace = chosen.force, .lock = &lock};
     bool by_or = true;
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const snapshot_info info = value_or_throw(inspect(paths[i]));

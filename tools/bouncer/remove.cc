@@ -63,7 +63,7 @@ class remove_job {
 
 int remove(const remove_options& chosen) {
     const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
-    const change_lock alone(chosen.path);
+    change_lock lock = lock_to_change(chosen.path);
     stored_filter from = open_stored(chosen.path, access::load, key, chosen.form);
     const bool can = from.filter.visit([]<class F>(const F&) { return deletable<F>; });
     if (!can) throw tool_error(chosen.path + ": " + from.filter.try_remove(0).error().message);
@@ -73,7 +73,8 @@ int remove(const remove_options& chosen) {
     line.run(pipeline_threads(reader));
     stop_if_interrupted(); // nothing was written
     const std::uint64_t removed = run.records - run.absent;
-    if (removed > 0) save_back(from, from.info.keys_added > removed ? from.info.keys_added - removed : 0);
+    if (removed > 0)
+        save_back(from, from.info.keys_added > removed ? from.info.keys_added - removed : 0, lock);
     if (chosen.json)
         std::cout << nlohmann::ordered_json{{"file", json_text(chosen.path)},
                                             {"keys", run.records},

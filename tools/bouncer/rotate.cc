@@ -42,7 +42,7 @@ std::uint64_t epoch_now(const rotate_options& chosen, std::uint32_t steps) {
 int rotate(const rotate_options& chosen) {
     if (chosen.epoch.has_value() == chosen.now)
         throw tool_error("give either --epoch N, or --now with --window");
-    const change_lock alone(chosen.path);
+    change_lock lock = lock_to_change(chosen.path);
     keyless_filter stored = open_keyless(chosen.path, access::load);
     const auto found = stored.filter.visit([]<class F>(const F& f) {
         if constexpr (requires { f.window_steps(); })
@@ -54,7 +54,7 @@ int rotate(const rotate_options& chosen) {
     const auto [before, steps] = *found;
     const std::uint64_t epoch = chosen.now ? epoch_now(chosen, steps) : *chosen.epoch;
     ok_or_throw(stored.filter.rotate_to(epoch), chosen.path);
-    if (epoch != before) save_back(stored, stored.info.keys_added);
+    if (epoch != before) save_back(stored, stored.info.keys_added, lock);
     const auto keys = stored.filter.approximate_size();
     if (chosen.json) {
         nlohmann::ordered_json report{{"file", json_text(chosen.path)},

@@ -5,8 +5,6 @@
 
 #include <bouncer/detail/hot_memory.h>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,48 +30,29 @@ stored_filter open_stored(const std::string& path, access how, const std::option
     return {path, std::move(*info), std::move(*filter), *hasher, form};
 }
 
-void save_back(const stored_filter& from, std::uint64_t keys_added) {
+void save_back(const stored_filter& from, std::uint64_t keys_added, change_lock& lock) {
     ok_or_throw(save(from.filter, from.path,
                      {.label = from.info.label,
                       .keys_designed = from.info.keys_designed,
                       .keys_added = keys_added,
                       .fpr_promised = from.info.fpr_promised,
                       .compress = from.info.compressed,
+                      .lock = &lock,
                       .keys = from.form}));
 }
 
-change_lock::change_lock(const std::string& path) : change_lock(path, true) {}
-change_lock change_lock::of_output(const std::string& path) {
-    return change_lock(path, false);
+change_lock lock_to_change(const std::string& path) {
+    auto lock = change_lock::take(path, [] { return !interrupted(); });
+    if (!lock) stop_if_interrupted();
+    if (!lock) throw tool_error(lock.error().message);
+    return std::move(*lock);
 }
 
-change_lock::change_lock(const std::string& path, bool must_exist) {
-    for (;;) {
-        struct stat mine {
-        }, now{};
-        if (!must_exist && (::stat(path.c_str(), &now) != 0 || !S_ISREG(now.st_mode))) return;
-        // NFS locks only what may be written; what may not is locked elsewhere all the same.
-        number_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-        if (number_ < 0) number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (number_ < 0 && !must_exist) return;
-        if (number_ < 0) throw tool_error(path + ": " + std::strerror(errno));
-        while (::flock(number_, LOCK_EX) != 0) {
-            if (errno == EBADF || errno == ENOLCK || errno == EOPNOTSUPP) return;
-            if (errno == EINTR && !interrupted()) continue;
-            const int why = errno;
-            ::close(number_);
-            stop_if_interrupted();
-            throw tool_error(path + ": cannot be locked: " + std::strerror(why));
-        }
-        if (::fstat(number_, &mine) == 0 && ::stat(path.c_str(), &now) == 0 && mine.st_ino == now.st_ino &&
-            mine.st_dev == now.st_dev)
-            return;
-        ::close(number_); // replaced while we waited
-        number_ = -1;
-    }
-}
-change_lock::~change_lock() {
-    if (number_ >= 0) ::close(number_);
+change_lock lock_output(const std::string& path) {
+    struct stat about {};
+    if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || ::access(path.c_str(), W_OK) != 0)
+        return {};
+    return lock_to_change(path);
 }
 
 void check_output(const std::string& path, bool force) {

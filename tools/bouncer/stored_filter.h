@@ -25,24 +25,14 @@ stored_filter open_stored(const std::string& path, access how, const std::option
                           const form_flags& asked);
 
 // save() over the file that it came from, with what its header said and these counts.
-void save_back(const stored_filter& from, std::uint64_t keys_added);
+void save_back(const stored_filter& from, std::uint64_t keys_added, change_lock& lock);
 
-// Keeps other commands from changing a file between the load and the save: they wait. [exclusive]; until it is destroyed.
-// Whoever saves replaces the file, so that a lock may be of a file that is no longer there: it is taken again then. Where
-// there are no locks (some network file systems), nobody waits.
-class change_lock {
-  public:
-    explicit change_lock(const std::string& path); // throws tool_error
-    // For a file that is about to be replaced: one that is not there, or is none, needs no lock.
-    static change_lock of_output(const std::string& path);
-    ~change_lock();
-    change_lock(const change_lock&) = delete;
-    change_lock& operator=(const change_lock&) = delete;
-
-  private:
-    change_lock(const std::string& path, bool must_exist);
-    int number_ = -1;
-};
+// The file, to be loaded, changed and saved: other commands wait, and no process gets it by open_shared. A signal ends the
+// wait. Throws tool_error.
+change_lock lock_to_change(const std::string& path);
+// The same for a file that is about to be replaced. Holds nothing where there is no such file, or it may not be written: the
+// save itself looks whether it is in use.
+change_lock lock_output(const std::string& path);
 
 // Refuses a path that exists, unless forced, and a folder that takes no files, before any work is done. That decides
 // nothing: another command may be faster, and save_options::replace says what then.

@@ -1,0 +1,61 @@
+#include <bouncer/change_lock.h>
+
+#include "format/file.h"
+#include "format/file_lock.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace bouncer {
+
+namespace {
+
+failure in_use(const std::string& path, const std::string& why) {
+    return {error_code::io, "cannot change " + path + ": " + why};
+}
+
+} // namespace
+
+result<change_lock> change_lock::take(const std::string& path, const std::function<bool()>& go_on) {
+    return take(path, go_on, true);
+}
+result<change_lock> change_lock::try_take(const std::string& path) {
+    return take(path, {}, false);
+}
+
+result<change_lock> change_lock::take(const std::string& path, const std::function<bool()>& go_on,
+                                      bool wait) {
+    using namespace detail;
+    // Each round but the last finds that another has replaced the file, and was done with it.
+    for (;;) {
+        auto opened = open_regular(path, true);
+        if (!opened) return opened.error();
+        change_lock out;
+        out.file_ = opened->release();
+        int why = EINTR;
+        while (why == EINTR) {
+            why = wait ? wait_lock(out.file_, locked_byte::change, lock_mode::exclusive)
+                       : try_lock(out.file_, locked_byte::change, lock_mode::exclusive);
+            if (why == EINTR && go_on && !go_on())
+                return failure{error_code::cancelled, "waiting for " + path + " was interrupted"};
+        }
+        if (means_no_locks(why)) return out;
+        if (why == EAGAIN && !has_name(out.file_, path)) continue;
+        if (why == EAGAIN) return in_use(path, "another process is changing it");
+        if (why != 0) return io_failure("lock", path, why);
+        const entrance_lock entering(out.file_, lock_mode::exclusive);
+        if (entering.error_number() != 0) return io_failure("lock", path, entering.error_number());
+        why = try_lock(out.file_, locked_byte::users, lock_mode::exclusive);
+        if (why != 0 && why != EAGAIN) return io_failure("lock", path, why);
+        if (!has_name(out.file_, path)) continue;
+        if (why == EAGAIN) return in_use(path, "a process has it open by open_shared");
+        return out;
+    }
+}
+
+change_lock::~change_lock() {
+    if (file_ >= 0) ::close(file_);
+}
+
+} // namespace bouncer

@@ -1,0 +1,63 @@
+// Locks on filters' files: who uses one, who changes one, who replaces one. The library and the command have no others.
+//
+// They are open-file-description locks of single bytes, far behind the end of any file: SMB enforces locks, and a byte of
+// data that is locked could not be written there. A lock dies with its last descriptor, so a killed process holds none.
+// Not flock: NFS makes byte-range locks of it, which its own process then takes for another's; and changing a shared flock
+// to an exclusive one gives it up first, so that a seal() that is refused would leave the file without a lock.
+//
+//   users      shared: by open_shared, as long as the file is open. Exclusive: by seal(), and by a change_lock from before
+//              the load until after the save.
+//   entrance   exclusive, for a few system calls: by whoever takes `users`, and by a save around its rename (shared where it
+//              may only read the old file). A save never holds `users`, so a refused `users` means a process that keeps it
+//              for long: nobody has to try again.
+//   change     exclusive: by a change_lock. Others that want one wait for it.
+//   temporary  exclusive: by a save, on the file that it writes. One that nobody holds was left by a killed process.
+//
+// Rules, checked by verification/shared_files.pml:
+//   1. Whoever has taken `users` then looks whether its file still has the name, and starts again if not.
+//   2. A file is replaced only by a process that either holds `users` exclusively, or holds `entrance`, has seen nobody in
+//      `users` and then that the old file still has the name; until after the rename.
+#pragma once
+
+#include <fcntl.h>
+
+#include <cstdint>
+#include <string>
+
+namespace bouncer::detail {
+
+enum class locked_byte : std::uint8_t { users, entrance, change, temporary };
+// An exclusive lock needs a file that is open for writing.
+enum class lock_mode : std::uint8_t { shared, exclusive };
+enum class held_lock : std::uint8_t { none, shared, exclusive };
+
+// [any-thread] 0, EAGAIN when another holds it, or why there can be no lock. A lock that is held already changes its mode
+// in one step, or stays as it is.
+int try_lock(int file, locked_byte which, lock_mode mode) noexcept;
+// [any-thread] The same, but waits. EINTR: a signal came.
+int wait_lock(int file, locked_byte which, lock_mode mode) noexcept;
+// [any-thread]
+void unlock(int file, locked_byte which) noexcept;
+// [any-thread] What others hold; `none` where there are no locks.
+held_lock lock_of_others(int file, locked_byte which) noexcept;
+
+// [any-thread] Whether a lock failed because this file system has none.
+bool means_no_locks(int error_number) noexcept;
+// [any-thread] Whether the open file is what `path` names now.
+bool has_name(int file, const std::string& path) noexcept;
+
+// `entrance`, waited for; shared where the file is open for reading only. Nobody holds it for long.
+class entrance_lock {
+  public:
+    entrance_lock(int file, lock_mode mode) noexcept;
+    entrance_lock(const entrance_lock&) = delete;
+    entrance_lock& operator=(const entrance_lock&) = delete;
+    ~entrance_lock() { unlock(file_, locked_byte::entrance); }
+    int error_number() const noexcept { return error_number_; } // 0: it is held
+
+  private:
+    int file_;
+    int error_number_;
+};
+
+} // namespace bouncer::detail

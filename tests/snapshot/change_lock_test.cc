@@ -1,0 +1,163 @@
+// change_lock: load, change, save, and nothing in between.
+#include "snapshot/children.h"
+#include "snapshot/files.h"
+#include "snapshot/sizes.h"
+#include "support/failures.h"
+
+#include <bouncer/change_lock.h>
+#include <bouncer/snapshot.h>
+
+#include <pthread.h>
+
+#include <atomic>
+#include <thread>
+
+namespace bouncer::test {
+namespace {
+
+class change_lock_test : public ::testing::Test {
+  protected:
+    static std::uint64_t key(std::uint64_t i) { return random_hash(41, i); }
+    // One more key in the file.
+    result<void> add_to_file(std::uint64_t i, change_lock& lock) {
+        auto filter = k.load(path_).value();
+        filter.add(key(i));
+        return save(filter, path_, {.durable = false, .lock = &lock});
+    }
+
+    const kind& k = atomic_bloom_kind();
+    scratch_folder folder_;
+    std::string path_ = folder_ / "f";
+    subject empty_ = k.create(goal{.keys = 10'000, .false_positive_rate = 0.001}).value();
+};
+
+// Without it, as each saves what it has loaded, nearly all of these would be lost.
+TEST_F(change_lock_test, of_threads_and_processes_that_add_loses_nothing) {
+    save(empty_, path_).value();
+    constexpr std::uint64_t each = 50;
+    const auto add_some = [&](std::uint64_t who) {
+        for (std::uint64_t i = 0; i < each; ++i) {
+            auto lock = change_lock::take(path_);
+            if (!lock || !add_to_file(who * each + i, *lock)) return 1;
+        }
+        return 0;
+    };
+    child other([&] { return add_some(0); });
+    std::thread thread([&] { EXPECT_EQ(add_some(1), 0); });
+    EXPECT_EQ(add_some(2), 0);
+    thread.join();
+    EXPECT_EQ(other.wait(), 0);
+    const auto all = k.load(path_).value();
+    for (std::uint64_t i = 0; i < 3 * each; ++i) EXPECT_TRUE(all.may_contain(key(i))) << i;
+    EXPECT_EQ(folder_.entries(), 1u);
+}
+
+TEST_F(change_lock_test, goes_over_to_the_new_file) {
+    save(empty_, path_).value();
+    auto lock = change_lock::take(path_).value();
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        EXPECT_TRUE(fails_with(change_lock::try_take(path_), error_code::io, path_, "changing"));
+        EXPECT_TRUE(fails_with(k.open_shared(path_), error_code::io, path_, "changing"));
+        EXPECT_TRUE(fails_with(save(empty_, path_), error_code::io, path_, "changing"));
+        EXPECT_TRUE(fails_with(merge_files({path_}, path_), error_code::io, path_, "changing"));
+        add_to_file(i, lock).value();
+        EXPECT_TRUE(lock);
+    }
+    EXPECT_TRUE(merge_files({path_}, path_, {.lock = &lock}).has_value());
+    EXPECT_TRUE(fold_file(path_, path_, 1, {.lock = &lock}).has_value());
+    lock = change_lock();
+    EXPECT_TRUE(k.open_shared(path_)->operator*().may_contain(key(2)));
+}
+
+TEST_F(change_lock_test, is_refused_while_a_process_shares_the_file) {
+    save(empty_, path_).value();
+    const auto shared = k.open_shared(path_).value();
+    EXPECT_TRUE(fails_with(change_lock::take(path_), error_code::io, path_, "open_shared"));
+    EXPECT_TRUE(fails_with(change_lock::try_take(path_), error_code::io, path_, "open_shared"));
+}
+
+TEST_F(change_lock_test, of_what_is_no_file) {
+    EXPECT_TRUE(fails_with(change_lock::take(path_), error_code::io, path_, "No such file"));
+    EXPECT_TRUE(fails_with(change_lock::take(folder_.path()), error_code::io, folder_.path()));
+    EXPECT_TRUE(fails_with(change_lock::take(""), error_code::io));
+}
+
+// One that holds nothing becomes the lock of the file that is made with it.
+TEST_F(change_lock_test, that_is_empty_gets_the_file_that_is_made) {
+    change_lock lock;
+    EXPECT_FALSE(lock);
+    save(empty_, path_, {.replace = false, .lock = &lock}).value();
+    EXPECT_TRUE(lock);
+    EXPECT_TRUE(fails_with(change_lock::try_take(path_), error_code::io, "changing"));
+    add_to_file(1, lock).value();
+    EXPECT_TRUE(k.load(path_)->may_contain(key(1)));
+}
+
+// Of another file, or of one that somebody moved away or replaced without asking: nothing is written.
+TEST_F(change_lock_test, that_is_not_of_the_file_is_refused) {
+    save(empty_, path_).value();
+    auto lock = change_lock::take(path_).value();
+    save(empty_, folder_ / "other").value();
+    EXPECT_TRUE(
+        fails_with(save(empty_, folder_ / "other", {.lock = &lock}), error_code::io, "other", "locked file"));
+    std::filesystem::rename(folder_ / "other", path_);
+    const std::string before = bytes_of(path_);
+    EXPECT_TRUE(fails_with(add_to_file(1, lock), error_code::io, path_, "locked file"));
+    EXPECT_TRUE(bytes_of(path_) == before);
+    EXPECT_EQ(folder_.entries(), 1u);
+}
+
+TEST_F(change_lock_test, waits_until_a_signal_ends_that) {
+    save(empty_, path_).value();
+    auto held = change_lock::take(path_).value();
+    struct sigaction nothing = {};
+    struct sigaction before = {};
+    nothing.sa_handler = [](int) {};
+    ASSERT_EQ(::sigaction(SIGUSR1, &nothing, &before), 0);
+    std::atomic<int> asked{0};
+    std::atomic<bool> ended{false};
+    std::thread waiting([&] {
+        const auto lock = change_lock::take(path_, [&] { return ++asked < 3; });
+        EXPECT_TRUE(fails_with(lock, error_code::cancelled, path_));
+        ended = true;
+    });
+    while (!ended) {
+        ::pthread_kill(waiting.native_handle(), SIGUSR1);
+        ::usleep(1'000);
+    }
+    waiting.join();
+    EXPECT_EQ(asked, 3);
+    ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+// A file that may be read only has no exclusive locks: it can be replaced, unless somebody shares it.
+TEST_F(change_lock_test, is_not_needed_to_replace_a_file_that_may_only_be_read) {
+    save(empty_, path_).value();
+    ASSERT_EQ(::chmod(path_.c_str(), 0444), 0);
+    ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+    const auto as_another = [&](auto work) {
+        return in_child([&]() -> std::string {
+            if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return "cannot be another";
+            return work();
+        });
+    };
+    const auto try_save = [&]() -> std::string {
+        const auto done = save(empty_, path_, {.durable = false});
+        return done ? "" : done.error().message;
+    };
+    EXPECT_EQ(as_another([&]() -> std::string {
+                  const auto lock = change_lock::take(path_);
+                  return lock ? "" : lock.error().message;
+              }),
+              "cannot open " + path_ + ": Permission denied");
+    {
+        const auto shared = k.open_shared(path_); // by root, who may
+        if (shared) {
+            EXPECT_NE(as_another(try_save).find("open_shared"), std::string::npos);
+        }
+    }
+    EXPECT_EQ(as_another(try_save), "");
+}
+
+} // namespace
+} // namespace bouncer::test

@@ -1,0 +1,148 @@
+// open_shared against save: whoever has a file open by its name keeps it, and what it adds stays.
+#include "snapshot/children.h"
+#include "snapshot/files.h"
+#include "snapshot/sizes.h"
+#include "support/failures.h"
+
+#include <bouncer/bloom.h>
+#include <bouncer/snapshot.h>
+
+#include "format/file.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace bouncer::test {
+namespace {
+// The next fsyncs of this program fail with this; 0: they do what they should.
+std::atomic<int> fsyncs_fail_with{0};
+} // namespace
+} // namespace bouncer::test
+
+// In place of the system's, for the whole program: a seccomp filter could not let the second one through.
+extern "C" int fsync(int file) {
+    if (const int why = bouncer::test::fsyncs_fail_with.load(); why != 0) {
+        errno = why;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_fsync, file));
+}
+
+namespace bouncer::test {
+namespace {
+
+class sharing : public ::testing::Test {
+  protected:
+    static std::uint64_t key(std::uint64_t i) { return random_hash(31, i); }
+
+    const kind& k = atomic_bloom_kind();
+    scratch_folder folder_;
+    std::string path_ = folder_ / "shared";
+    subject empty_ = k.create(goal{.keys = 10'000, .false_positive_rate = 0.001}).value();
+};
+
+// Whether a file is in use is decided when the save commits: who opened it after the save began would lose its adds.
+TEST_F(sharing, a_save_that_began_before_does_not_replace_it) {
+    save(empty_, path_).value();
+    auto saving = detail::replacing_file::begin(path_, {}).value();
+    auto shared = k.open_shared(path_).value();
+    shared->add(key(0));
+    shared.sync().value();
+    EXPECT_TRUE(fails_with(saving.commit(), error_code::io, path_, "open_shared"));
+    EXPECT_TRUE(k.load(path_).value().may_contain(key(0)));
+    EXPECT_TRUE(verify(path_).has_value());
+}
+
+// The same where the path was free when the save began.
+TEST_F(sharing, a_file_that_came_meanwhile_is_not_replaced_while_it_is_shared) {
+    {
+        auto saving = detail::replacing_file::begin(path_, {}).value();
+        save(empty_, path_).value();
+        auto shared = k.open_shared(path_).value();
+        EXPECT_TRUE(fails_with(saving.commit(), error_code::io, path_, "open_shared"));
+    }
+    EXPECT_EQ(folder_.entries(), 1u);
+    EXPECT_TRUE(verify(path_).has_value());
+}
+
+// A process that opens a file while others replace it has the file of that name, not one that has lost it.
+TEST_F(sharing, what_is_open_has_the_name) {
+    save(empty_, path_, {.durable = false}).value();
+    shared_value<std::atomic<bool>> stop;
+    std::vector<child> savers;
+    for (int i = 0; i < 2; ++i)
+        savers.emplace_back([&] {
+            while (!stop->load())
+                if (const auto done = save(empty_, path_, {.durable = false});
+                    !done && done.error().message.find("open_shared") == std::string::npos)
+                    return 1;
+            return 0;
+        });
+    std::uint64_t lost = 0;
+    for (std::uint64_t i = 0; i < 1'500; ++i) {
+        auto shared = k.open_shared(path_, verification::lazy);
+        ASSERT_TRUE(shared.has_value()) << shared.error().message;
+        (*shared)->add(key(i));
+        lost += !k.map(path_, verification::lazy).value().may_contain(key(i));
+    }
+    stop->store(true);
+    for (child& each : savers) EXPECT_EQ(each.wait(), 0);
+    EXPECT_EQ(lost, 0u);
+}
+
+// Where a file system cannot reserve space, glibc's posix_fallocate reads a byte of each block and writes it back, over
+// what other processes add meanwhile.
+TEST_F(sharing, opening_writes_nothing_into_the_payload) {
+    save(empty_, path_).value();
+    const std::string said = in_child([&]() -> std::string {
+        if (!deny(SYS_fallocate, EOPNOTSUPP) || !deny(SYS_pwrite64, EIO)) return "cannot restrict";
+        const auto shared = k.open_shared(path_);
+        return shared ? "" : shared.error().message;
+    });
+    if (said == "cannot restrict") GTEST_SKIP() << said;
+    EXPECT_EQ(said, "");
+}
+
+// A copy with holes gets its blocks when it is opened: an add into a hole on a full disk would be SIGBUS.
+TEST_F(sharing, holes_get_their_blocks) {
+    const auto large = k.create(parameters_of_bytes(k, 4 * chunk_size)).value();
+    save(large, path_).value();
+    const auto bytes = std::filesystem::file_size(path_);
+    const std::string sparse = folder_ / "sparse";
+    { // the header and the footer of an empty filter; between them nothing was written
+        const std::string all = bytes_of(path_);
+        std::ofstream out(sparse, std::ios::binary);
+        out.write(all.data(), 4096);
+        out.seekp(static_cast<std::streamoff>(bytes - 4096));
+        out.write(all.data() + bytes - 4096, 4096);
+    }
+    const auto blocks = [&] {
+        struct ::stat about = {};
+        EXPECT_EQ(::stat(sparse.c_str(), &about), 0);
+        return static_cast<std::uint64_t>(about.st_blocks) * 512;
+    };
+    if (blocks() > bytes / 2) GTEST_SKIP() << "the file system has no holes";
+    const auto shared = k.open_shared(sparse).value();
+    EXPECT_GE(blocks(), bytes / 4096 * 4096);
+}
+
+// The kernel forgets pages that it could not write, and says so once: a sync afterwards proves nothing.
+TEST_F(sharing, a_sync_that_failed_is_remembered) {
+    save(empty_, path_).value();
+    auto shared = k.open_shared(path_).value();
+    shared->add(key(0));
+    shared.sync().value();
+    fsyncs_fail_with = EIO;
+    EXPECT_TRUE(fails_with(shared.sync(), error_code::io, path_, "Input/output error"));
+    fsyncs_fail_with = 0;
+    EXPECT_TRUE(fails_with(shared.sync(), error_code::io, path_, "earlier"));
+    EXPECT_TRUE(fails_with(shared.seal(), error_code::io, path_, "earlier"));
+    EXPECT_EQ(verify(path_).value().state, file_state::live);
+}
+
+} // namespace
+} // namespace bouncer::test
