@@ -27,8 +27,7 @@ result<change_lock> change_lock::try_take(const std::string& path) {
 result<change_lock> change_lock::take(const std::string& path, const std::function<bool()>& go_on,
                                       bool wait) {
     using namespace detail;
-    // Each round but the last finds that another has replaced the file, and was done with it.
-    for (;;) {
+    for (int round = 0; round < rounds_most; ++round) {
         auto opened = open_regular(path, true);
         if (!opened) return opened.error();
         change_lock out;
@@ -52,6 +51,7 @@ result<change_lock> change_lock::take(const std::string& path, const std::functi
         if (why == EAGAIN) return in_use(path, "a process has it open by open_shared");
         return out;
     }
+    return never_the_same("lock", path);
 }
 
 change_lock::~change_lock() {

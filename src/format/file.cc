@@ -27,6 +27,10 @@ failure io_failure(const std::string& what, const std::string& path, int error_n
                                 std::error_code(error_number, std::generic_category()).message()};
 }
 
+failure never_the_same(const std::string& what, const std::string& path) {
+    return {error_code::io, "cannot " + what + " " + path + ": it was another file at every look"};
+}
+
 descriptor::~descriptor() {
     close();
 }
@@ -97,7 +101,7 @@ result<void> make_durable(const descriptor& file, const std::string& path) {
 }
 
 result<descriptor> open_to_share(const std::string& path) {
-    for (;;) { // each round but the last finds that another has replaced the file
+    for (int round = 0; round < rounds_most; ++round) {
         auto file = open_regular(path, true);
         if (!file) return file;
         const entrance_lock entering(file->number(), lock_mode::exclusive);
@@ -111,6 +115,7 @@ result<descriptor> open_to_share(const std::string& path) {
                                                "when it has ended"};
         return file;
     }
+    return never_the_same("open", path);
 }
 
 result<void> lock_for_sealing(const descriptor& file, const std::string& path) {
@@ -376,7 +381,7 @@ result<void> replacing_file::replace_locked() {
 }
 
 result<void> replacing_file::replace_unlocked() {
-    for (;;) { // each round but the last finds that another save was faster
+    for (int round = 0; round < rounds_most; ++round) {
         const old_file old = open_old(target_);
         if (!old.file && errno != ENOENT) return io_failure("lock", target_, errno);
         if (!old.file) {
@@ -395,6 +400,7 @@ result<void> replacing_file::replace_unlocked() {
         if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
         return {};
     }
+    return never_the_same("replace", target_);
 }
 
 } // namespace bouncer::detail

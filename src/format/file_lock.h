@@ -45,6 +45,9 @@ held_lock lock_of_others(int file, locked_byte which) noexcept;
 bool means_no_locks(int error_number) noexcept;
 // [any-thread] Whether the open file is what `path` names now.
 bool has_name(int file, const std::string& path) noexcept;
+// How often to start again by rule 1. Each round needs a save that was faster; so many mean a file system that gives a file
+// another inode number at every look.
+inline constexpr int rounds_most = 1000;
 
 // `entrance`, waited for; shared where the file is open for reading only. Nobody holds it for long.
 class entrance_lock {
