@@ -168,11 +168,12 @@ result<void> check_stored_hash(const hash_spec& spec) {
     auto known = check_known_hash(spec);
     if (known) return {};
     // A seed where there is none is damage; an unknown algorithm is news.
-    const bool is_known = spec.algorithm <= static_cast<std::uint32_t>(hash_algorithm::siphash24);
-    return failure{is_known ? error_code::corrupt : error_code::unknown_version,
-                   "header: " + known.error().message + "; this library knows ids 0 to " +
-                       std::to_string(static_cast<std::uint32_t>(hash_algorithm::siphash24)) +
-                       " and users' own from " + hex_text(first_user_hash_id)};
+    if (!hash_name(spec.algorithm).empty()) return corrupt("header: " + known.error().message);
+    std::uint32_t last = 0;
+    while (!hash_name(last + 1).empty()) ++last;
+    return failure{error_code::unknown_version, "header: " + known.error().message +
+                                                    "; this library knows ids 0 to " + std::to_string(last) +
+                                                    " and users' own from " + hex_text(first_user_hash_id)};
 }
 
 result<void> check_against(const snapshot_info& info, std::uint16_t kind, std::uint16_t layout_version,

@@ -13,13 +13,14 @@ std::string hex(std::uint64_t value, std::size_t digits) {
     return "0x" + std::string(digits > length ? digits - length : 0, '0') + std::string(text, length);
 }
 
-bool is_keyed(std::uint32_t algorithm) noexcept {
-    return algorithm == static_cast<std::uint32_t>(hash_algorithm::siphash13) ||
-           algorithm == static_cast<std::uint32_t>(hash_algorithm::siphash24);
+// Such a hash has no seed, but a file may claim one.
+bool is_seedless(std::uint32_t algorithm) noexcept {
+    return !detail::hash_takes_seed(algorithm) && !detail::hash_takes_key(algorithm);
 }
 
-// Empty for an id the library does not know.
-std::string_view builtin_name(std::uint32_t algorithm) noexcept {
+} // namespace
+
+std::string_view detail::hash_name(std::uint32_t algorithm) noexcept {
     switch (static_cast<hash_algorithm>(algorithm)) {
     case hash_algorithm::prehashed: return "prehashed";
     case hash_algorithm::xxh3: return "xxh3";
@@ -33,29 +34,32 @@ std::string_view builtin_name(std::uint32_t algorithm) noexcept {
     return {};
 }
 
-bool is_seedless(std::uint32_t algorithm) noexcept {
-    return algorithm == static_cast<std::uint32_t>(hash_algorithm::prehashed) ||
-           algorithm == static_cast<std::uint32_t>(hash_algorithm::fnv1a) ||
-           algorithm == static_cast<std::uint32_t>(hash_algorithm::fnv1);
+bool detail::hash_takes_key(std::uint32_t algorithm) noexcept {
+    const auto which = static_cast<hash_algorithm>(algorithm);
+    return which == hash_algorithm::siphash13 || which == hash_algorithm::siphash24;
 }
 
-} // namespace
+bool detail::hash_takes_seed(std::uint32_t algorithm) noexcept {
+    const auto which = static_cast<hash_algorithm>(algorithm);
+    return which != hash_algorithm::prehashed && which != hash_algorithm::fnv1a &&
+           which != hash_algorithm::fnv1 && !hash_takes_key(algorithm);
+}
 
 std::string to_string(const hash_spec& spec) {
     const std::uint64_t value = spec.seed_or_fingerprint;
     if (spec.algorithm >= first_user_hash_id)
         return "user hasher " + hex(spec.algorithm, 8) + ", seed or fingerprint " + hex(value, 16);
-    const std::string_view known = builtin_name(spec.algorithm);
+    const std::string_view known = detail::hash_name(spec.algorithm);
     const std::string name =
         known.empty() ? "unknown hash " + std::to_string(spec.algorithm) : std::string(known);
-    if (is_keyed(spec.algorithm)) return name + ", key fingerprint " + hex(value, 16);
+    if (detail::hash_takes_key(spec.algorithm)) return name + ", key fingerprint " + hex(value, 16);
     if (is_seedless(spec.algorithm) && value == 0) return name;
     return name + ", seed " + std::to_string(value);
 }
 
 result<void> check_known_hash(const hash_spec& spec) {
     if (spec.algorithm >= first_user_hash_id) return {};
-    if (builtin_name(spec.algorithm).empty())
+    if (detail::hash_name(spec.algorithm).empty())
         return failure{error_code::invalid_argument,
                        "no hash algorithm has the id " + std::to_string(spec.algorithm)};
     if (is_seedless(spec.algorithm) && spec.seed_or_fingerprint != 0)
@@ -65,7 +69,7 @@ result<void> check_known_hash(const hash_spec& spec) {
 
 result<void> check_same_hash(const hash_spec& built, const hash_spec& given) {
     if (built == given) return {};
-    if (built.algorithm == given.algorithm && is_keyed(built.algorithm))
+    if (built.algorithm == given.algorithm && detail::hash_takes_key(built.algorithm))
         return failure{error_code::wrong_key,
                        "the secret key is not the one the filter was built with: fingerprint " +
                            hex(given.seed_or_fingerprint, 16) + " instead of " +

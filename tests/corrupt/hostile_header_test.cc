@@ -121,6 +121,15 @@ TEST_P(hostile_header, with_an_unknown_hash) {
                 {"id " + std::to_string(id), "this library knows ids 0 to"});
 }
 
+// The id is known, so this is damage and no news. Every id that the library names, whenever it came.
+TEST_P(hostile_header, with_a_seed_where_the_hash_takes_none) {
+    for (const hash_algorithm id : {hash_algorithm::prehashed, hash_algorithm::fnv1a, hash_algorithm::fnv1})
+        corrupt(with([&](snapshot_info& info) {
+                    info.hash = {static_cast<std::uint32_t>(id), 7};
+                }),
+                {"takes no seed"});
+}
+
 TEST_P(hostile_header, with_other_sizes_of_header_and_chunks) {
     for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8192}, two_to(32) - 1})
         corrupt(with_number(bytes_, header_bytes_at, bytes, 4), {"header"});

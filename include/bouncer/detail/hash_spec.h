@@ -23,6 +23,16 @@ enum class hash_algorithm : std::uint32_t {
     fnv1 = 7,
 };
 
+namespace detail {
+
+// The name of a hash_algorithm; empty for every other id. This is the one place that says which ids there are.
+std::string_view hash_name(std::uint32_t algorithm) noexcept;
+// Whether it takes a secret key, or a seed; prehashed, fnv1a and fnv1 take neither.
+bool hash_takes_key(std::uint32_t algorithm) noexcept;
+bool hash_takes_seed(std::uint32_t algorithm) noexcept;
+
+} // namespace detail
+
 // A user's own hasher declares an id from here on; below it, ids belong to the library.
 inline constexpr std::uint32_t first_user_hash_id = 0x80000000u;
 
