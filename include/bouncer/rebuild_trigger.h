@@ -26,11 +26,14 @@ struct observed_fpr {
 
 // What a trigger looks at. Fields that nobody gathers stay at their defaults, at which no trigger fires.
 struct rebuild_signals {
-    double fill = 0;            // F::fill_ratio()
+    double fill = 0; // F::fill_ratio()
+    // F::expected_fpr(), which reads all of the filter (2 ms at 1M keys), or where F has it F::sampled_fpr().value (0.4 ms
+    // at any size). It is the rate of keys that nobody chose: an attack shows in observed_fpr alone.
+    double expected_fpr = 0;
     std::uint64_t inserted = 0; // counted<F>::count(), or F::approximate_size()
     struct observed_fpr observed_fpr = {};
     std::uint64_t epoch = 0;
-    bool suspected_attack = false; // then rebuild with a fresh seed, or a fresh secret key
+    bool suspected_attack = false; // then rebuild with a secret key (docs/under_attack.md)
 };
 
 // Thread safety: immutable; [any-thread].
@@ -50,7 +53,12 @@ class rebuild_trigger {
     test when_;
 };
 
-// [any-thread] More than this share of the bits is set. Half is what a flat filter has at its goal.
+// [any-thread] The rate is above `factor` times the promise: expected_fpr_above(1.5, 0.01) fires at 1.5 %. The promise is that
+// of the goal, of which a filter keeps nothing but its size; of a goal by size it is F::fpr_at(goal.keys). The one to use
+// against filters that run full, for every kind.
+rebuild_trigger expected_fpr_above(double factor, double promised_fpr);
+// [any-thread] More than this share of the bits is set. What rate that is depends on kind and goal: blocked_bloom is half full
+// at 0.88 of its keys where it was made for 1 % (0.53 times the rate), at 1.37 for 0.1 % (5.3 times).
 rebuild_trigger fill_above(double fill);
 // [any-thread]
 rebuild_trigger inserted_above(std::uint64_t keys);

@@ -28,6 +28,14 @@ rebuild_trigger operator&&(rebuild_trigger left, rebuild_trigger right) {
     });
 }
 
+rebuild_trigger expected_fpr_above(double factor, double promised_fpr) {
+    return rebuild_trigger([factor, promised_fpr](const rebuild_signals& now) -> std::optional<std::string> {
+        if (!(now.expected_fpr > factor * promised_fpr)) return std::nullopt;
+        return "expected false-positive rate " + scientific(now.expected_fpr) + " is above " +
+               scientific(factor) + " times the promised " + scientific(promised_fpr);
+    });
+}
+
 rebuild_trigger fill_above(double fill) {
     return rebuild_trigger([fill](const rebuild_signals& now) -> std::optional<std::string> {
         if (!(now.fill > fill)) return std::nullopt;

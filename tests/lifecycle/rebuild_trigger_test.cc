@@ -10,14 +10,17 @@ namespace bouncer::test {
 namespace {
 
 TEST(rebuild_trigger, nothing_fires_on_default_signals) {
-    const auto any = fill_above(0) || inserted_above(0) || observed_fpr_above(0, 0) || epoch_reached(0) ||
-                     attack_suspected();
+    const auto any = expected_fpr_above(1, 0) || fill_above(0) || inserted_above(0) ||
+                     observed_fpr_above(0, 0) || epoch_reached(0) || attack_suspected();
     EXPECT_FALSE(any({}));
 }
 
 TEST(rebuild_trigger, each_fires_above_its_limit_and_says_why) {
     EXPECT_FALSE(fill_above(0.5)({.fill = 0.5}));
     EXPECT_EQ(fill_above(0.5)({.fill = 0.53}), "fill 0.53 is above 0.5");
+    EXPECT_FALSE(expected_fpr_above(2, 0.125)({.expected_fpr = 0.25}));
+    EXPECT_EQ(expected_fpr_above(2, 0.125)({.expected_fpr = 0.26}),
+              "expected false-positive rate 0.26 is above 2 times the promised 0.125");
     EXPECT_FALSE(inserted_above(1000)({.inserted = 1000}));
     EXPECT_EQ(inserted_above(1000)({.inserted = 1001}), "1001 keys inserted, more than 1000");
     EXPECT_FALSE(observed_fpr_above(0.01, 1000)({.observed_fpr = {999, 999}}));
