@@ -20,10 +20,25 @@
 
 namespace bouncer {
 
+class any_hasher; // any_hasher.h: one of the built-in ones, chosen at run time
+
 namespace detail {
 
+template <class... Hashers>
+struct hasher_list {
+    template <class Hasher>
+    static constexpr bool has = is_one_of<Hasher, Hashers...>;
+    template <template <class...> class Of>
+    using as = Of<Hashers...>;
+};
+// The one list of their types. xxh3 is first: any_hasher is that one by default.
+using builtin_hashers = hasher_list<xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24, fnv1>;
+
 template <class Hasher>
-concept builtin_hasher = is_one_of<Hasher, xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24, fnv1>;
+concept builtin_hasher = builtin_hashers::has<Hasher>;
+
+template <class Hasher>
+concept library_hasher = builtin_hasher<Hasher> || std::is_same_v<Hasher, any_hasher>;
 
 // Handed on as published although it does not avalanche: the bits of files that others wrote depend on it.
 template <class Hasher>
@@ -35,7 +50,7 @@ concept user_hasher = std::is_same_v<decltype(Hasher::algorithm), const std::uin
                       Hasher::algorithm >= first_user_hash_id;
 
 template <class Hasher>
-concept any_hasher = builtin_hasher<Hasher> || user_hasher<Hasher>;
+concept known_hasher = library_hasher<Hasher> || user_hasher<Hasher>;
 
 // 64 bits or nothing: a 32-bit hash spoils the rate of any filter beyond about 100 million keys.
 template <class T>
@@ -73,7 +88,7 @@ consteval bool avalanches() {
 
 } // namespace detail
 
-// Hashers that may hash Key: a built-in one for any hashable_key; a user's own if it declares
+// Hashers that may hash Key: a built-in one or any_hasher for any hashable_key; a user's own if it declares
 //     static constexpr std::uint32_t algorithm = 0x80000000 or more;
 // and its call operator is const, noexcept and returns 64 bits, and takes (the first that fits)
 //     a Key, of any type, a struct too;
@@ -84,7 +99,7 @@ consteval bool avalanches() {
 // of which the seed or fingerprint is used (without it, 0). A hasher with a seed needs it, or filters of
 // different seeds pass for the same.
 template <class Hasher, class Key>
-concept hasher_for = (detail::builtin_hasher<Hasher> && hashable_key<Key>) ||
+concept hasher_for = (detail::library_hasher<Hasher> && hashable_key<Key>) ||
                      (detail::user_hasher<Hasher> &&
                       (detail::hashes<Hasher, Key> || detail::hashes_text<Hasher, Key> ||
                        detail::hashes_bytes<Hasher, Key>));
@@ -103,7 +118,8 @@ template <class Hasher, class Key>
 requires hasher_for<Hasher, Key>
 [[gnu::always_inline]] inline std::uint64_t hash_key(const Hasher& hasher, const Key& key) noexcept {
     std::uint64_t hash;
-    if constexpr (detail::user_hasher<Hasher> && detail::hashes<Hasher, Key>) {
+    if constexpr (std::is_same_v<Hasher, any_hasher> ||
+                  (detail::user_hasher<Hasher> && detail::hashes<Hasher, Key>)) {
         hash = hasher(key);
     } else {
         const auto owner = detail::key_bytes(key);
@@ -125,7 +141,9 @@ requires std::ranges::contiguous_range<const Keys> && std::ranges::sized_range<c
 void hash_batch(const Hasher& hasher, const Keys& keys, std::span<std::uint64_t> out) noexcept {
     const auto* const first = std::ranges::data(keys);
     const std::size_t count = std::min<std::size_t>(std::ranges::size(keys), out.size());
-    if constexpr (detail::hashes_pieces<Hasher, std::ranges::range_value_t<const Keys>>) {
+    if constexpr (std::is_same_v<Hasher, any_hasher>) {
+        hasher.visit([&](const auto& chosen) { hash_batch(chosen, keys, out); });
+    } else if constexpr (detail::hashes_pieces<Hasher, std::ranges::range_value_t<const Keys>>) {
         constexpr std::size_t most = 64;
         detail::key_piece pieces[most];
         for (std::size_t done = 0; done < count; done += most) {
@@ -141,15 +159,18 @@ void hash_batch(const Hasher& hasher, const Keys& keys, std::span<std::uint64_t>
     }
 }
 
-// [any-thread] What identifies the hasher in a stored filter. The algorithm is always the declared one.
-template <detail::any_hasher Hasher>
+// [any-thread] What identifies the hasher in a stored filter. The algorithm is the one that a user's hasher declares; of
+// any_hasher it is the chosen one's.
+template <detail::known_hasher Hasher>
 hash_spec spec_of(const Hasher& hasher) noexcept {
-    std::uint64_t seed_or_fingerprint = 0;
-    if constexpr (requires { hasher.spec(); }) {
+    if constexpr (detail::library_hasher<Hasher>) {
+        return hasher.spec();
+    } else if constexpr (requires { hasher.spec(); }) {
         const hash_spec spec = hasher.spec();
-        seed_or_fingerprint = spec.seed_or_fingerprint;
+        return {Hasher::algorithm, spec.seed_or_fingerprint};
+    } else {
+        return {Hasher::algorithm, 0};
     }
-    return {Hasher::algorithm, seed_or_fingerprint};
 }
 
 } // namespace bouncer

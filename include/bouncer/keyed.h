@@ -102,17 +102,21 @@ class keyed {
     // [any-thread] (plain: [exclusive])
     template <class Key>
     requires hasher_for<Hasher, Key> && incremental<F>
-    bool add(const Key& key) noexcept { return filter_.add(hash_of(key)); }
+    [[gnu::always_inline]] bool add(const Key& key) noexcept { return filter_.add(hash_of(key)); }
 
     // [any-thread]
     template <class Key>
     requires hasher_for<Hasher, Key>
-    bool may_contain(const Key& key) const noexcept { return filter_.may_contain(hash_of(key)); }
+    [[gnu::always_inline]] bool may_contain(const Key& key) const noexcept {
+        return filter_.may_contain(hash_of(key));
+    }
 
     // [any-thread] (plain: [exclusive])
     template <class Key>
     requires hasher_for<Hasher, Key> && incremental<F>
-    bool test_and_add(const Key& key) noexcept { return filter_.test_and_add(hash_of(key)); }
+    [[gnu::always_inline]] bool test_and_add(const Key& key) noexcept {
+        return filter_.test_and_add(hash_of(key));
+    }
 
     // [any-thread] (plain: [exclusive]) Where F can remove; mind remove's precondition there.
     template <class Key>

@@ -1,4 +1,4 @@
-// rebuilder<F>: fills a new filter, larger or with another seed, from a source of truth while the old one serves, and
+// rebuilder<F>: fills a new filter, larger or with another hash, from a source of truth while the old one serves, and
 // swaps when it is complete. docs/lifecycle.md
 //
 // The contract, by which there is no false negative at any moment: a key is in the source of truth before its add() is
@@ -107,7 +107,7 @@ struct rebuild_plan {
     std::function<result<std::uint64_t>(std::uint64_t keys)> size_bytes_with = nullptr;
 
     // [any-thread] For a goal. `with` is what F::create takes besides it: filter_options, or for a keyed<F> the hasher
-    // (another seed) and memory_options.
+    // (another seed; for a keyed<F, any_hasher> any hash: siphash13 with a secret key) and memory_options.
     template <class... With>
     static result<rebuild_plan> of(const goal& wanted, const With&... with) {
         using bare = typename detail::bare_filter<F>::type;
@@ -116,8 +116,8 @@ struct rebuild_plan {
         rebuild_plan out{[wanted, with...] { return F::create(wanted, with...); },
                          bare::size_bytes_of(*solved), wanted.keys, wanted.false_positive_rate};
         if constexpr (requires { bare::size_bytes_with(*solved, wanted.keys); })
-            out.size_bytes_with = [chosen = *solved](std::uint64_t keys) {
-                return bare::size_bytes_with(chosen, keys);
+            out.size_bytes_with = [chosen = *solved](std::uint64_t count) {
+                return bare::size_bytes_with(chosen, count);
             };
         return out;
     }

@@ -1,5 +1,6 @@
 // No false negative at any moment while adds, queries, swaps and rebuilds race; and the bits at the end are those of a
 // run without races.
+#include <bouncer/any_hasher.h>
 #include <bouncer/blocked_bloom.h>
 #include <bouncer/keyed.h>
 #include <bouncer/rebuilder.h>
@@ -106,6 +107,60 @@ TEST(rebuild_race, no_key_is_ever_missed) {
         for (std::uint64_t i = 0; i < each; ++i) alone.add(random_hash(a + 1, i));
     const auto held = target.read();
     EXPECT_TRUE(*held == alone);
+}
+
+// The hash changes while others add and ask: each version of the filter brings its own, so no key is looked for by the
+// hash of another version, and an add during a rebuild is hashed by both.
+TEST(rebuild_race, no_key_is_missed_while_the_hash_changes) {
+    using switched = keyed<atomic_blocked_bloom, any_hasher>;
+    const std::uint64_t each = scaled_for_threads(6000);
+    constexpr unsigned adders = 2;
+    const goal wanted{.keys = each * adders + 1000, .false_positive_rate = 0.01};
+    const secret_key secret = secret_key::from_hex("000102030405060708090a0b0c0d0e0f").value();
+    const std::array<any_hasher, 4> in_turn{siphash13(secret), murmur3{5}, siphash24(secret), xxh3{}};
+    key_log truth(each * adders);
+    hot<switched> target(switched::create(wanted).value());
+    rebuilder<switched> builder(target);
+    std::atomic<unsigned> adding{adders};
+    std::atomic<std::uint64_t> missed{0};
+    const auto rebuild_with = [&](const any_hasher& hasher) {
+        builder
+            .rebuild(rebuild_plan<switched>::of(wanted, hasher).value(),
+                     [&](auto& sink) -> result<void> {
+                         truth.each([&](std::uint64_t key) { return sink.add(key); });
+                         return {};
+                     })
+            .value();
+        EXPECT_EQ(target.read()->hash(), hasher.spec());
+    };
+    run_threads(adders + 1, [&](unsigned t) {
+        if (t == adders) {
+            for (std::size_t i = 0; adding != 0 || i < in_turn.size(); ++i)
+                rebuild_with(in_turn[i % in_turn.size()]);
+            return;
+        }
+        std::array<std::uint64_t, 3> batch;
+        std::array<bool, 3> found;
+        for (std::uint64_t i = 0; i < each; ++i) {
+            const std::uint64_t key = random_hash(t + 1, i);
+            truth.append(key);
+            if (i % 2 == 0) {
+                target.add(key);
+            } else {
+                target.add_batch(std::span(&key, 1));
+            }
+            missed += !target.may_contain(key);
+            batch = {key, random_hash(t + 1, i / 2), random_hash(t + 1, i / 3)};
+            missed += batch.size() - target.may_contain(batch, found);
+        }
+        --adding;
+    });
+    EXPECT_EQ(missed, 0u);
+    rebuild_with(in_turn[0]);
+    auto alone = keyed<atomic_blocked_bloom, siphash13>::create(wanted, siphash13(secret)).value();
+    truth.each([&](std::uint64_t key) { return alone.add(key), true; });
+    const auto held = target.read();
+    EXPECT_TRUE(held->filter() == alone.filter());
 }
 
 // Without swaps, which hide nothing: the bits after the last rebuild that raced the adds are exactly those of all keys.

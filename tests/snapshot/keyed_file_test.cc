@@ -85,6 +85,53 @@ TEST_F(keyed_file, refuses_another_kind) {
     EXPECT_TRUE(fails_with(open_shared<atomic_bloom>(path_), error_code::mismatch, path_));
 }
 
+// How a hasher was chosen is not in the file: chosen at run time or by its type, each opens what the other saved.
+using chosen_filter = keyed<atomic_blocked_bloom, any_hasher>;
+using chosen_view = keyed<basic_blocked_bloom<const_words>, any_hasher>;
+
+TEST_F(keyed_file, opens_with_its_hash_chosen_at_run_time) {
+    const auto hasher = any_hasher::make(inspect(path_).value().hash, key_of(1)).value();
+    const auto loaded = load<chosen_filter>(path_, hasher).value();
+    EXPECT_TRUE(loaded.filter() == filter_.filter());
+    EXPECT_EQ(loaded.hash(), right_.spec());
+    EXPECT_TRUE(loaded.may_contain("alice"));
+    EXPECT_TRUE(bouncer::map<chosen_view>(path_, right_).value().may_contain("alice"));
+    auto shared = open_shared<chosen_filter>(path_, right_).value();
+    shared->add("bob");
+    shared.seal().value();
+    EXPECT_TRUE(load<secret_filter>(path_, right_).value().may_contain("bob"));
+}
+
+TEST_F(keyed_file, chosen_at_run_time_opens_with_its_type) {
+    const goal wanted{.keys = 1'000, .false_positive_rate = 1e-6};
+    auto f = chosen_filter::create(wanted, right_).value();
+    f.add("alice");
+    save(f, path_, {.durable = false}).value();
+    const auto typed = load<secret_filter>(path_, right_).value();
+    EXPECT_TRUE(typed.filter() == filter_.filter());
+    EXPECT_TRUE(typed.may_contain("alice"));
+
+    auto open = chosen_filter::create(wanted).value(); // xxh3
+    open.add("alice");
+    save(open, path_, {.durable = false}).value();
+    EXPECT_TRUE((load<keyed<plain_blocked_bloom>>(path_).value().may_contain("alice")));
+    EXPECT_TRUE(load<chosen_filter>(path_).value() == open);
+}
+
+TEST_F(keyed_file, chosen_at_run_time_refuses_as_its_type_does) {
+    EXPECT_TRUE(fails_with(load<chosen_filter>(path_, wrong_), error_code::wrong_key, "fingerprint"));
+    EXPECT_TRUE(fails_with(bouncer::map<chosen_view>(path_, wrong_), error_code::wrong_key));
+    EXPECT_TRUE(fails_with(open_shared<chosen_filter>(path_, wrong_), error_code::wrong_key));
+    EXPECT_TRUE(fails_with(load<chosen_filter>(path_), error_code::mismatch, "siphash13", "xxh3"));
+    EXPECT_TRUE(fails_with(load<chosen_filter>(path_, siphash24(key_of(1))), error_code::mismatch));
+    // Merging compares what was chosen, since the types are one.
+    const goal wanted{.keys = 1'000, .false_positive_rate = 1e-6};
+    auto f = chosen_filter::create(wanted, right_).value();
+    EXPECT_TRUE(fails_with(f.merge(chosen_filter::create(wanted, wrong_).value()), error_code::wrong_key));
+    EXPECT_TRUE(fails_with(f.merge(chosen_filter::create(wanted, xxh3{}).value()), error_code::mismatch));
+    EXPECT_TRUE(f.merge(chosen_filter::create(wanted, right_).value()));
+}
+
 TEST_F(keyed_file, by_stream) {
     std::vector<std::byte> bytes;
     save(filter_, into(bytes)).value();
@@ -95,13 +142,19 @@ TEST_F(keyed_file, by_stream) {
 TEST_F(keyed_file, the_file_does_not_hold_the_key) {
     secret_key secret{};
     for (std::size_t i = 0; i < secret.bytes.size(); ++i) secret.bytes[i] = static_cast<std::byte>(0xa0 + i);
-    const auto f =
-        secret_filter::create({.keys = 100, .false_positive_rate = 0.01}, siphash13(secret)).value();
-    save(f, path_, {.durable = false}).value();
-    const std::string file = bytes_of(path_);
-    const std::string_view key(reinterpret_cast<const char*>(secret.bytes.data()), secret.bytes.size());
-    EXPECT_EQ(file.find(key.substr(0, 8)), std::string::npos);
-    EXPECT_EQ(file.find(key.substr(8)), std::string::npos);
+    const goal wanted{.keys = 100, .false_positive_rate = 0.01};
+    const auto expect_no_key = [&] {
+        const std::string file = bytes_of(path_);
+        const std::string_view key(reinterpret_cast<const char*>(secret.bytes.data()), secret.bytes.size());
+        for (std::size_t at = 0; at + 4 <= key.size(); ++at)
+            EXPECT_EQ(file.find(key.substr(at, 4)), std::string::npos);
+    };
+    save(secret_filter::create(wanted, siphash13(secret)).value(), path_, {.durable = false}).value();
+    expect_no_key();
+    for (const any_hasher& chosen : {any_hasher(siphash13(secret)), any_hasher(siphash24(secret))}) {
+        save(chosen_filter::create(wanted, chosen).value(), path_, {.durable = false}).value();
+        expect_no_key();
+    }
 }
 
 } // namespace

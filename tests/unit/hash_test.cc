@@ -1,6 +1,7 @@
 // Keys of every form, hashers of every sort, and what they promise; the numbers are in hash_vectors_test.cc.
 #include "support/operator_new.h"
 
+#include <bouncer/any_hasher.h>
 #include <bouncer/hash.h>
 
 #include <gtest/gtest.h>
@@ -68,9 +69,12 @@ template <class T>
 concept printable = requires(std::ostream& out, const T& value) {
     out << value;
 };
-static_assert(printable<int> && !printable<secret_key> && !printable<siphash13>);
+static_assert(printable<int> && !printable<secret_key> && !printable<siphash13> && !printable<any_hasher>);
 static_assert(!std::is_default_constructible_v<siphash13> && !std::is_default_constructible_v<siphash24>);
 static_assert(sizeof(xxh3) == 8 && sizeof(siphash24) == 16);
+static_assert(hasher_for<any_hasher, std::string> && hasher_for<any_hasher, int> &&
+              !hasher_for<any_hasher, double>);
+static_assert(std::is_trivially_copyable_v<any_hasher> && sizeof(any_hasher) == 24);
 
 // Calls `check` with every built-in hasher.
 template <class Check>
@@ -85,6 +89,13 @@ void with_every_hasher(Check check) {
     check(fnv1{});
     check(siphash13(key_of(1)));
     check(siphash24(key_of(1)));
+    // Chosen at run time.
+    check(any_hasher());
+    check(any_hasher(murmur3{7}));
+    check(any_hasher(fnv1a{}));
+    check(any_hasher(fnv1{}));
+    check(any_hasher(siphash13(key_of(1))));
+    check(any_hasher(siphash24(key_of(1))));
 }
 
 TEST(hash, text_and_bytes_of_every_form_hash_alike) {

@@ -18,7 +18,8 @@ struct key_piece {
 };
 
 std::uint64_t murmur3_low64(const std::byte* data, std::size_t size, std::uint32_t seed) noexcept;
-std::uint64_t siphash13_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept;
+[[gnu::pure]] std::uint64_t siphash13_bytes(const secret_key& key, const std::byte* data,
+                                            std::size_t size) noexcept;
 std::uint64_t siphash24_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept;
 void siphash13_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
                      std::uint64_t* out) noexcept;
