@@ -12,6 +12,7 @@
 //      (rebuilder.h), whose shadow gets every add as well.
 //   5. Of filters that forget by steps: epochs never go back, and the shadow is at the epoch of the serving filter, or for
 //      the time of a rotation ahead of it. So no key is gone from the shadow before the serving filter would lose it.
+// verification/hot_guard.pml checks 3.
 // The read side costs two loads and two stores to a line of the thread's own: 1.5 to 2 ns at 1M keys, up to 2.6 at 10M; the writer pays with
 // membarrier. Where that is missing (or BOUNCER_MEMBARRIER=off) a query has one locked instruction, 7 to 8 ns.
 // In a child after fork() what other threads of the parent held stays held: the child must not swap or rotate. A thread's

@@ -14,6 +14,7 @@
 //   2. Until the swap at its end, queries see only the old filter. A rebuild that fails, throws or is cancelled leaves
 //      no trace but the time it took.
 //   3. The source is asked only after every add that did not know of the new filter has ended.
+// verification/hot_guard.pml checks the contract and 3, with swaps and cancels at every step.
 #pragma once
 
 #include <bouncer/bit_filter.h>

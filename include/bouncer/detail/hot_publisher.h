@@ -25,6 +25,7 @@ namespace detail {
 //   1. `current` is never null, and never goes back to an earlier version.
 //   2. A version is freed once: after it was replaced, a barrier passed, and a scan found it in no entry.
 //   3. Versions are freed outside the lock: giving back gigabytes takes milliseconds.
+// verification/hot_guard.pml checks 2 (and that a rebuild loses no add).
 // A swap costs a membarrier (a few microseconds: it interrupts the cores that run this process) and a look at every
 // record. What stays retired is at most what is held, so the list is short however often somebody swaps.
 class hot_publisher {
