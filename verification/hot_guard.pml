@@ -25,8 +25,8 @@
 // (a rotation writes the shadow first). A filter that was swapped in has every key, so what a swap loses by its contract
 // does not show. Memory that cannot be had. Liveness: that a wait ends.
 //
-// bounds: -DSIZE=1
-// bounds full: -DSIZE=2
+// bounds: -DSIZE=1 -DBUFFER=2
+// bounds full: -DSIZE=2 -DBUFFER=3
 //
 // mutant no_membarrier: a writer scans without a barrier
 // mutant plain_mark: without membarrier, a mark is a store like any other
@@ -46,9 +46,7 @@
 // mutant swap_drops_shadow: a swap publishes its version without the shadow
 // mutant promote_after_cancel: a cancelled rebuild is promoted all the same
 
-#ifndef BUFFER
-#define BUFFER 3 // stores that a thread's buffer holds; a thread waits while it is full
-#endif
+// SIZE says which runs there are (see init); BUFFER is how many stores a thread's buffer holds: a thread waits while it is full.
 
 // Threads with a record, by number.
 #define ASKER 0
@@ -221,8 +219,8 @@ proctype adder() {
         fi;
 #endif
 #ifdef MUTANT_end_not_release
-        entry[ADDER] = END;
-        atomic { buffer[ADDER] ! ACK; held[ADDER] = 0; seen = 0; adds-- }
+        atomic { entry[ADDER] = END; held[ADDER] = 0 };
+        atomic { buffer[ADDER] ! ACK; seen = 0; adds-- }
 #else
         atomic { buffer[ADDER] ! END_OF_ADD; held[ADDER] = 0; seen = 0; adds-- }
 #endif
@@ -543,7 +541,7 @@ init {
         :: adds = 1; rebuilds = 1 // part of the next; small, so that mutants are refuted sooner
         :: adds = 1; swaps = 1; rebuilds = 1
 #else
-        :: asks = 2; adds = 2; swaps = 2
+        :: asks = 2; adds = 1; swaps = 2
         :: adds = 1; swaps = 2; rebuilds = 1
         :: asks = 1; adds = 1; rebuilds = 1
 #endif
