@@ -1,15 +1,14 @@
 #include "filters/spill_file.h"
 
+#include "base/no_size_signal.h"
 #include "memory/size_text.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstdlib>
-#include <ctime>
 
 namespace bouncer::detail {
 
@@ -26,43 +25,6 @@ std::string chosen_folder(const std::string& asked) {
     const char* const from_environment = ::secure_getenv("TMPDIR");
     return from_environment != nullptr && *from_environment != '\0' ? from_environment : "/tmp";
 }
-
-// While one exists, a write beyond RLIMIT_FSIZE is an error and no more: the signal that comes with it would end the
-// process. It goes to the thread that writes, so blocking it there is enough; one of before stays as it was.
-class no_size_signal {
-  public:
-    no_size_signal() noexcept {
-        ::sigemptyset(&signal_);
-        ::sigaddset(&signal_, SIGXFSZ);
-        sigset_t pending;
-        ::sigemptyset(&pending);
-        ::sigpending(&pending);
-        was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
-        ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-    }
-    no_size_signal(const no_size_signal&) = delete;
-    no_size_signal& operator=(const no_size_signal&) = delete;
-    ~no_size_signal() {
-        const int error_number = errno;
-        const timespec at_once{};
-        if (refused_ && !was_pending_)
-            while (::sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
-            }
-        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-        errno = error_number;
-    }
-    ssize_t write(int file, std::span<const std::byte> bytes, off_t offset) noexcept {
-        const ssize_t put = ::pwrite(file, bytes.data(), bytes.size(), offset);
-        refused_ |= put < 0 && errno == EFBIG;
-        return put;
-    }
-
-  private:
-    sigset_t signal_;
-    sigset_t before_;
-    bool was_pending_ = false;
-    bool refused_ = false;
-};
 
 // Open, and without a name; -1 and errno.
 int open_nameless(const std::string& folder) {
@@ -99,7 +61,7 @@ spill_file::~spill_file() {
 result<void> spill_file::write(std::uint64_t first, std::span<const std::uint64_t> words) const {
     auto bytes = std::as_bytes(words);
     auto offset = static_cast<off_t>(first * sizeof(std::uint64_t));
-    no_size_signal guard; // two or three system calls, for 4 MiB as a rule
+    no_size_signal guard; // for 4 MiB as a rule
     while (!bytes.empty()) {
         const ssize_t put = guard.write(number_, bytes, offset);
         if (put < 0 && errno == EINTR) continue;

@@ -4,6 +4,8 @@
 
 #include <bouncer/detail/bits.h>
 
+#include "base/no_size_signal.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
@@ -73,8 +75,9 @@ result<std::size_t> read_some(const descriptor& file, const std::string& path, s
 }
 
 result<void> write_all(const descriptor& file, const std::string& path, std::span<const std::byte> bytes) {
+    no_size_signal guard;
     while (!bytes.empty()) {
-        const ssize_t put = ::write(file.number(), bytes.data(), bytes.size());
+        const ssize_t put = guard.write(file.number(), bytes);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return io_failure("write", path, errno);
         bytes = bytes.subspan(static_cast<std::size_t>(put));
@@ -84,8 +87,9 @@ result<void> write_all(const descriptor& file, const std::string& path, std::spa
 
 result<void> write_all_at(const descriptor& file, const std::string& path, std::uint64_t offset,
                           std::span<const std::byte> bytes) {
+    no_size_signal guard;
     while (!bytes.empty()) {
-        const ssize_t put = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        const ssize_t put = guard.write(file.number(), bytes, static_cast<off_t>(offset));
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return io_failure("write", path, errno);
         offset += static_cast<std::uint64_t>(put);

@@ -48,7 +48,6 @@ class save_file : public ::testing::Test {
     }
     static bool no_nameless_files() { return deny(SYS_openat, EOPNOTSUPP, O_TMPFILE & ~O_DIRECTORY); }
     static bool limited_to(rlim_t bytes) {
-        std::signal(SIGXFSZ, SIG_IGN);
         const rlimit limit{bytes, bytes};
         return ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
     }
