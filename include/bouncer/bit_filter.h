@@ -80,47 +80,57 @@ class bit_filter {
     using owned_words = std::conditional_t<Words::writable, Words, plain_words>;
 
     // [any-thread] The parameters that create(goal) would use, and the bytes that parameters take.
-    static result<parameters> solve(const goal& wanted) { return Layout::solve(wanted); }
+    static result<parameters> solve(const goal& wanted) {
+        return detail::guarded([&] { return Layout::solve(wanted); });
+    }
     static std::uint64_t size_bytes_of(const parameters& chosen) noexcept {
         return Layout(chosen).word_count() * sizeof(std::uint64_t);
     }
     // [any-thread] Refuses parameters that make no sense; and parameters in words.
-    static result<void> check(const parameters& chosen) { return Layout::check(chosen); }
+    static result<void> check(const parameters& chosen) {
+        return detail::guarded([&] { return Layout::check(chosen); });
+    }
     static std::string describe(const parameters& chosen) { return Layout::describe(chosen); }
 
     // [any-thread] An empty filter for a goal, or for explicit parameters. Nothing is allocated before every value
     // has been checked.
     static result<bit_filter> create(const goal& wanted,
                                      const filter_options& options = {}) requires(Words::writable) {
-        auto solved = Layout::solve(wanted);
+        auto solved = solve(wanted);
         if (!solved) return solved.error();
         return create(*solved, options);
     }
     static result<bit_filter> create(const parameters& chosen,
                                      const filter_options& options = {}) requires(Words::writable) {
-        if (auto ok = Layout::check(chosen); !ok) return ok.error();
-        const hash_spec spec = options.hash.value_or(Layout::default_hash());
-        if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
-        const Layout layout(chosen);
-        auto memory = region::allocate(layout.word_count() * sizeof(std::uint64_t), options.memory);
-        if (!memory) return memory.error();
-        return bit_filter(layout, Words(std::move(*memory)), spec);
+        return detail::guarded([&]() -> result<bit_filter> {
+            if (auto ok = Layout::check(chosen); !ok) return ok.error();
+            const hash_spec spec = options.hash.value_or(Layout::default_hash());
+            if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
+            const Layout layout(chosen);
+            auto memory = region::allocate(layout.word_count() * sizeof(std::uint64_t), options.memory);
+            if (!memory) return memory.error();
+            return bit_filter(layout, Words(std::move(*memory)), spec);
+        });
     }
 
     // [any-thread] A filter over words that already hold its bits (a mapped file, a borrowed range). Refuses words
     // that are too few or not 64-byte aligned (corrupt), and read-only memory for a filter that can add
     // (invalid_argument).
     static result<bit_filter> over(Words words, const parameters& chosen, const hash_spec& spec) {
-        if (auto ok = Layout::check(chosen); !ok) return ok.error();
-        if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
-        const Layout layout(chosen);
-        if (auto ok = detail::check_words(kind_name, layout.word_count(), words.size(), words.line(0)); !ok)
-            return ok.error();
-        if constexpr (Words::writable && requires { words.memory(); }) {
-            if (!words.memory().writable())
-                return failure{error_code::invalid_argument, "a filter that can add needs writable memory"};
-        }
-        return bit_filter(layout, std::move(words), spec);
+        return detail::guarded([&]() -> result<bit_filter> {
+            if (auto ok = Layout::check(chosen); !ok) return ok.error();
+            if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
+            const Layout layout(chosen);
+            if (auto ok = detail::check_words(kind_name, layout.word_count(), words.size(), words.line(0));
+                !ok)
+                return ok.error();
+            if constexpr (Words::writable && requires { words.memory(); }) {
+                if (!words.memory().writable())
+                    return failure{error_code::invalid_argument,
+                                   "a filter that can add needs writable memory"};
+            }
+            return bit_filter(layout, std::move(words), spec);
+        });
     }
 
     // ---- one key -------------------------------------------------------------------------------------------------
@@ -311,13 +321,15 @@ class bit_filter {
     template <class OtherWords = owned_words>
     result<bit_filter<Layout, OtherWords>> fold(std::uint64_t factor, const memory_options& memory = {}) const
         requires(detail::foldable_layout<Layout>) {
-        auto small = layout_.folded(factor);
-        if (!small) return small.error();
-        auto out = bit_filter<Layout, OtherWords>::create(*small, {.hash = hash_, .memory = memory});
-        if (out)
-            detail::fold_words(shape(), factor, {words_.line(0), layout_.word_count()}, 0,
-                               out->mutable_words(), 0);
-        return out;
+        return detail::guarded([&]() -> result<bit_filter<Layout, OtherWords>> {
+            auto small = layout_.folded(factor);
+            if (!small) return small.error();
+            auto out = bit_filter<Layout, OtherWords>::create(*small, {.hash = hash_, .memory = memory});
+            if (out)
+                detail::fold_words(shape(), factor, {words_.line(0), layout_.word_count()}, 0,
+                                   out->mutable_words(), 0);
+            return out;
+        });
     }
 
     // [any-thread] A copy with access of its own choice, e.g. clone<atomic_words>(). O(m).
@@ -546,12 +558,17 @@ class bit_filter {
             if (words_.memory().host_block() != nullptr) return false;
         }
         std::vector<detail::slice_buffers> buffers;
-        for (unsigned t = 0; t < threads; ++t) {
-            auto made = detail::slice_buffers::make(plan);
-            if (!made) return false;
-            buffers.push_back(std::move(*made));
-        }
-        std::vector<std::span<const std::uint64_t>> left(threads);
+        std::vector<std::span<const std::uint64_t>> left;
+        const auto ready = detail::guarded([&]() -> result<void> {
+            left.resize(threads);
+            for (unsigned t = 0; t < threads; ++t) {
+                auto made = detail::slice_buffers::make(plan);
+                if (!made) return made.error();
+                buffers.push_back(std::move(*made));
+            }
+            return {};
+        });
+        if (!ready) return false;
         for (unsigned t = 0; t < threads; ++t) {
             const std::size_t first = hashes.size() / threads * t;
             const std::size_t last = t + 1 == threads ? hashes.size() : hashes.size() / threads * (t + 1);
@@ -587,8 +604,10 @@ class bit_filter {
 
     template <class OtherWords>
     result<void> check_like(const bit_filter<Layout, OtherWords>& other) const {
-        if (!(params() == other.params())) return detail::unlike_parameters(describe(), other.describe());
-        return check_same_hash(hash_, other.hash());
+        return detail::guarded([&]() -> result<void> {
+            if (!(params() == other.params())) return detail::unlike_parameters(describe(), other.describe());
+            return check_same_hash(hash_, other.hash());
+        });
     }
 
     template <class Step>

@@ -44,7 +44,8 @@ struct build_options {
     std::function<bool(const build_progress&)> progress = {};
 };
 
-// Gives hashes: fills the span from its start and returns how many, 0 at the end. May fail; its failure ends the build.
+// Gives hashes: fills the span from its start and returns how many, 0 at the end. May fail; its failure ends the build. What
+// it throws is passed on, but for std::bad_alloc, which is out_of_memory.
 using hash_source = std::function<result<std::size_t>(std::span<std::uint64_t>)>;
 
 } // namespace bouncer

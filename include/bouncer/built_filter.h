@@ -105,12 +105,16 @@ class built_filter {
 
     // [any-thread] What a build for goal.keys distinct keys would choose; its size is what may be expected, to half a
     // percent from 100,000 keys on, to a line or three below 1,000.
-    static result<parameters> solve(const goal& wanted) requires(!exact) { return Layout::solve(wanted); }
+    static result<parameters> solve(const goal& wanted) requires(!exact) {
+        return detail::guarded([&] { return Layout::solve(wanted); });
+    }
     static std::uint64_t size_bytes_of(const parameters& chosen) noexcept {
         return chosen.words * sizeof(std::uint64_t);
     }
     // [any-thread] Refuses parameters that make no sense; and parameters in words.
-    static result<void> check(const parameters& chosen) { return Layout::check(chosen); }
+    static result<void> check(const parameters& chosen) {
+        return detail::guarded([&] { return Layout::check(chosen); });
+    }
     static std::string describe(const parameters& chosen) { return Layout::describe(chosen); }
 
     // [any-thread] The filter of a set. Hashes may repeat and come in any order: the same set, goal and seed give the same
@@ -125,15 +129,17 @@ class built_filter {
     // [any-thread] The same of a stream, which may be larger than memory: see build_options::memory_cap_bytes.
     static result<built_filter> build(const hash_source& source, const goal& wanted,
                                       const build_options& options = {}) requires(Words::writable && !exact) {
-        if (!source) return failure{error_code::invalid_argument, "there is no source of hashes"};
-        return build_from(source, wanted, options);
+        return detail::guarded([&]() -> result<built_filter> {
+            if (!source) return failure{error_code::invalid_argument, "there is no source of hashes"};
+            return build_from(source, wanted, options);
+        });
     }
     // [any-thread] Of an exact kind: the listed keys and all others that will ever be asked. Errors: invalid_argument (a
     // hash in both lists), out_of_memory, too_large (the memory cap), cancelled, io. Progress begins anew for each level.
     static result<built_filter> build(std::span<const std::uint64_t> listed,
                                       std::span<const std::uint64_t> others,
                                       const build_options& options = {}) requires(Words::writable&& exact) {
-        return guarded([&]() -> result<built_filter> {
+        return detail::guarded([&]() -> result<built_filter> {
             if (auto ok = check_known_hash(spec_of(options)); !ok) return ok.error();
             return filter_of(Layout::build(listed, others, options), options);
         });
@@ -141,13 +147,15 @@ class built_filter {
 
     // [any-thread] A filter over words that already hold one; as bit_filter::over.
     static result<built_filter> over(Words words, const parameters& chosen, const hash_spec& spec) {
-        if (auto ok = Layout::check(chosen); !ok) return ok.error();
-        if (auto ok = check_known_hash(spec); !ok) return ok.error();
-        if (auto ok = detail::check_words(kind_name, chosen.words, words.size(), words.line(0)); !ok)
-            return ok.error();
-        built_filter out(Layout(chosen), std::move(words), spec);
-        if (auto ok = out.check_loaded(); !ok) return ok.error();
-        return out;
+        return detail::guarded([&]() -> result<built_filter> {
+            if (auto ok = Layout::check(chosen); !ok) return ok.error();
+            if (auto ok = check_known_hash(spec); !ok) return ok.error();
+            if (auto ok = detail::check_words(kind_name, chosen.words, words.size(), words.line(0)); !ok)
+                return ok.error();
+            built_filter out(Layout(chosen), std::move(words), spec);
+            if (auto ok = out.check_loaded(); !ok) return ok.error();
+            return out;
+        });
     }
 
     // ---- queries -----------------------------------------------------------------------------------------------------
@@ -254,20 +262,16 @@ class built_filter {
     built_filter(const Layout& layout, Words words, const hash_spec& spec) noexcept
         : layout_(layout), words_(std::move(words)), hash_(spec) {}
 
+    // Passes on what the source throws, but for std::bad_alloc.
     template <class From>
     static result<built_filter> build_from(const From& from, const goal& wanted,
                                            const build_options& options) {
-        auto good = guarded([&]() -> result<void> {
-            if (auto ok = check_known_hash(spec_of(options)); !ok) return ok;
-            return Layout::check_goal(wanted);
-        });
-        // Not guarded: gather() throws what the source threw and nothing else, and std::bad_alloc too is then the source's.
-        std::optional<result<detail::sorted_hashes>> set;
-        if (good) set.emplace(detail::sorted_hashes::gather(from, options));
-        return guarded([&]() -> result<built_filter> {
-            if (!good) return good.error();
-            if (!*set) return set->error();
-            return filter_of(Layout::build(**set, wanted, options), options);
+        return detail::guarded([&]() -> result<built_filter> {
+            if (auto ok = check_known_hash(spec_of(options)); !ok) return ok.error();
+            if (auto ok = Layout::check_goal(wanted); !ok) return ok.error();
+            const auto set = detail::sorted_hashes::gather(from, options);
+            if (!set) return set.error();
+            return filter_of(Layout::build(*set, wanted, options), options);
         });
     }
     static hash_spec spec_of(const build_options& options) { return options.hash.value_or(hash_spec{}); }
@@ -275,15 +279,6 @@ class built_filter {
                                           const build_options& options) {
         if (!made) return made.error();
         return built_filter(Layout(made->params), Words(std::move(made->words)), spec_of(options));
-    }
-    // Where not even a message can be allocated, there is a short one: it fits into the string itself.
-    template <class Make>
-    static auto guarded(Make make) -> decltype(make()) {
-        try {
-            return make();
-        } catch (const std::bad_alloc&) {
-            return failure{error_code::out_of_memory, "no memory"};
-        }
     }
     static result<parameters> parameters_of(std::span<const std::uint64_t> fields) {
         return detail::parameters_from<Layout>(kind_name, fields);

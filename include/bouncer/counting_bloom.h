@@ -108,7 +108,7 @@ class basic_counting_bloom
     using base::solve;
     // [any-thread] The same with counters of another width.
     static result<parameters> solve(const goal& wanted, std::uint32_t counter_bits, cell_form form) {
-        return detail::counting_layout::solve(wanted, counter_bits, form);
+        return detail::guarded([&] { return detail::counting_layout::solve(wanted, counter_bits, form); });
     }
 
     // ---- one key -----------------------------------------------------------------------------------------------------

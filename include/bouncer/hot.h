@@ -84,11 +84,7 @@ class hot {
     explicit hot(F first) : publisher_(serve_first(std::make_shared<F>(std::move(first)))) {}
     static result<hot> create(result<F> first) {
         if (!first) return first.error();
-        try {
-            return hot(std::move(*first));
-        } catch (const std::bad_alloc&) {
-            return no_memory();
-        }
+        return detail::guarded([&]() -> result<hot> { return hot(std::move(*first)); });
     }
 
     // [exclusive] No handle, no call and no rebuilder of `other`; it can only be destroyed after.
@@ -177,7 +173,7 @@ class hot {
     // later of the two epochs, that of `next` and that of the current filter, is the one from now on, and `next` (or a
     // rebuild's new filter) is rotated to it first.
     result<void> swap(F next) {
-        try {
+        auto swapped = detail::guarded([&]() -> result<void> {
             auto made = std::make_unique<version>();
             auto serving = std::make_shared<F>(std::move(next));
             std::unique_lock<std::mutex> moving;
@@ -193,11 +189,10 @@ class hot {
             const auto held = publisher_.lock();
             if (auto ok = check_like(*now().serving, *serving); !ok) return ok.error();
             publisher_.publish(made.release()->with(std::move(serving), now().shadow_owner, now().shadow_id));
-        } catch (const std::bad_alloc&) {
-            return no_memory();
-        }
-        publisher_.reclaim();
-        return {};
+            return {};
+        });
+        if (swapped) publisher_.reclaim();
+        return swapped;
     }
 
     // [any-thread] Returns when no reader holds a version that was replaced; all of them are freed then. Never call it
@@ -252,10 +247,6 @@ class hot {
         return (new version)->with(std::move(first), nullptr, no_rebuild);
     }
 
-    static failure no_memory() noexcept {
-        return no_memory_failure("no memory for the few bytes that a swap needs beside the filter");
-    }
-
     static result<void> check_like(const F& built, const F& next) {
         if constexpr (
             !requires { typename F::hasher_type; } && requires { next.hash(); })
@@ -280,19 +271,21 @@ class hot {
     // ---- for the rebuilder: claim, begin, then promote or drop, release ----------------------------------------------
 
     result<std::uint64_t> claim() {
-        const auto held = publisher_.lock();
-        if (rebuild_ != no_rebuild)
-            return failure{error_code::invalid_argument,
-                           "a rebuild of this filter is running already (its number " +
-                               std::to_string(rebuild_) + "): wait for it or cancel it"};
-        rebuild_ = ++last_rebuild_;
-        dropped_ = false;
-        return rebuild_;
+        return detail::guarded([&]() -> result<std::uint64_t> {
+            const auto held = publisher_.lock();
+            if (rebuild_ != no_rebuild)
+                return failure{error_code::invalid_argument,
+                               "a rebuild of this filter is running already (its number " +
+                                   std::to_string(rebuild_) + "): wait for it or cancel it"};
+            rebuild_ = ++last_rebuild_;
+            dropped_ = false;
+            return rebuild_;
+        });
     }
 
     // From here on adds write `made` too. The version for its end is made now: dropping must not need memory.
     result<void> begin(std::uint64_t rebuild, F made) {
-        try {
+        auto begun = detail::guarded([&]() -> result<void> {
             auto second = std::make_shared<shadow>(std::move(made));
             auto both = std::make_unique<version>();
             auto end = std::make_unique<version>();
@@ -308,11 +301,10 @@ class hot {
             if (dropped_) return failure{error_code::cancelled, "cancelled before the source was asked"};
             publisher_.publish(both.release()->with(now().serving_owner, std::move(second), rebuild));
             end_ = std::move(end);
-        } catch (const std::bad_alloc&) {
-            return no_memory();
-        }
-        publisher_.reclaim();
-        return {};
+            return {};
+        });
+        if (begun) publisher_.reclaim();
+        return begun;
     }
 
     // False: it was dropped before.

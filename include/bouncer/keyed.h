@@ -66,28 +66,34 @@ class keyed {
     template <detail::key_batch<Hasher> Keys>
     requires buildable<F>
     static result<keyed> build(const Keys& keys, const goal& wanted, const Hasher& hasher = {},
-                               build_options options = {}) {
-        auto hashes = hashes_of(hasher, keys, options.threads);
-        if (!hashes) return hashes.error();
-        options.hash = spec_of(hasher);
-        return made(
-            F::build(std::span<const std::uint64_t>(hashes->get(), std::ranges::size(keys)), wanted, options),
-            hasher);
+                               const build_options& options = {}) {
+        return detail::guarded([&]() -> result<keyed> {
+            auto hashes = hashes_of(hasher, keys, options.threads);
+            if (!hashes) return hashes.error();
+            build_options chosen = options;
+            chosen.hash = spec_of(hasher);
+            return made(F::build(std::span<const std::uint64_t>(hashes->get(), std::ranges::size(keys)),
+                                 wanted, chosen),
+                        hasher);
+        });
     }
     // [any-thread] An exact set of the listed keys among these and the others.
     template <detail::key_batch<Hasher> Keys>
     requires buildable_exactly<F>
     static result<keyed> build(const Keys& listed, const Keys& others, const Hasher& hasher = {},
-                               build_options options = {}) {
-        auto inside = hashes_of(hasher, listed, options.threads);
-        if (!inside) return inside.error();
-        auto outside = hashes_of(hasher, others, options.threads);
-        if (!outside) return outside.error();
-        options.hash = spec_of(hasher);
-        return made(F::build(std::span<const std::uint64_t>(inside->get(), std::ranges::size(listed)),
-                             std::span<const std::uint64_t>(outside->get(), std::ranges::size(others)),
-                             options),
-                    hasher);
+                               const build_options& options = {}) {
+        return detail::guarded([&]() -> result<keyed> {
+            auto inside = hashes_of(hasher, listed, options.threads);
+            if (!inside) return inside.error();
+            auto outside = hashes_of(hasher, others, options.threads);
+            if (!outside) return outside.error();
+            build_options chosen = options;
+            chosen.hash = spec_of(hasher);
+            return made(F::build(std::span<const std::uint64_t>(inside->get(), std::ranges::size(listed)),
+                                 std::span<const std::uint64_t>(outside->get(), std::ranges::size(others)),
+                                 chosen),
+                        hasher);
+        });
     }
 
     // [any-thread] Keys for a filter that exists. Refuses a hasher that is not the one the filter was made with:
@@ -236,9 +242,7 @@ class keyed {
                                                               unsigned threads) {
         const auto all = std::span(std::ranges::data(keys), std::ranges::size(keys));
         std::unique_ptr<std::uint64_t[]> hashes(new (std::nothrow) std::uint64_t[all.size()]);
-        if (!hashes)
-            return failure{error_code::out_of_memory,
-                           "no memory for the hashes of " + std::to_string(all.size()) + " keys"};
+        if (!hashes) return no_memory_failure("no memory for the hashes of the keys");
         detail::run_parallel(detail::thread_count(threads, all.size()), [&](unsigned part, unsigned parts) {
             const std::size_t first = all.size() / parts * part;
             const std::size_t last = part + 1 == parts ? all.size() : all.size() / parts * (part + 1);

@@ -134,7 +134,8 @@ class locked {
 
     static result<locked> made(result<F> filter) {
         if (!filter) return filter.error();
-        return locked(std::make_unique<state>(std::move(*filter)));
+        return detail::guarded(
+            [&]() -> result<locked> { return locked(std::make_unique<state>(std::move(*filter))); });
     }
 
     std::unique_ptr<state> state_;

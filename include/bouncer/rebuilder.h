@@ -111,16 +111,18 @@ struct rebuild_plan {
     // (another seed; for a keyed<F, any_hasher> any hash: siphash13 with a secret key) and memory_options.
     template <class... With>
     static result<rebuild_plan> of(const goal& wanted, const With&... with) {
-        using bare = typename detail::bare_filter<F>::type;
-        const auto solved = bare::solve(wanted);
-        if (!solved) return solved.error();
-        rebuild_plan out{[wanted, with...] { return F::create(wanted, with...); },
-                         bare::size_bytes_of(*solved), wanted.keys, wanted.false_positive_rate};
-        if constexpr (requires { bare::size_bytes_with(*solved, wanted.keys); })
-            out.size_bytes_with = [chosen = *solved](std::uint64_t count) {
-                return bare::size_bytes_with(chosen, count);
-            };
-        return out;
+        return detail::guarded([&]() -> result<rebuild_plan> {
+            using bare = typename detail::bare_filter<F>::type;
+            const auto solved = bare::solve(wanted);
+            if (!solved) return solved.error();
+            rebuild_plan out{[wanted, with...] { return F::create(wanted, with...); },
+                             bare::size_bytes_of(*solved), wanted.keys, wanted.false_positive_rate};
+            if constexpr (requires { bare::size_bytes_with(*solved, wanted.keys); })
+                out.size_bytes_with = [chosen = *solved](std::uint64_t count) {
+                    return bare::size_bytes_with(chosen, count);
+                };
+            return out;
+        });
     }
 };
 

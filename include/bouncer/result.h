@@ -1,4 +1,9 @@
 // Errors as values: failure, its codes, and result<T>, a small subset of std::expected (which g++ 12 lacks).
+//
+// A function that returns a result does not throw: memory that cannot be had is out_of_memory, whoever wanted it. Only what a
+// callback of the user throws passes through it, and even that not where it is std::bad_alloc. Functions that allocate and
+// return no result (a description, a list of layers, an exact rate) throw std::bad_alloc. So may making the arguments of a
+// call: a std::function of a lambda, a std::string of a literal.
 #pragma once
 
 #include <concepts>
@@ -47,14 +52,32 @@ constexpr std::string_view name_of(error_code code) noexcept {
 }
 
 // Why something was not done: a code for programs, and a sentence for people that names the offending value.
+//
+// Copying never throws: where there is no memory for the sentence, the copy has the code and "no memory", which a string
+// holds in itself (up to 15 characters).
 struct failure {
+    failure(error_code why, std::string text) noexcept : code(why), message(std::move(text)) {}
+    failure(failure&&) noexcept = default;
+    failure& operator=(failure&&) noexcept = default;
+    // Not inlined: nearly every function hands failures on, and hardly ever has one.
+    [[gnu::noinline, gnu::cold]] failure(const failure& other) noexcept : code(other.code) {
+        try {
+            message = other.message;
+        } catch (const std::bad_alloc&) {
+            message = "no memory";
+        }
+    }
+    [[gnu::noinline, gnu::cold]] failure& operator=(const failure& other) noexcept {
+        return *this = failure(other);
+    }
+    ~failure() = default;
+
     error_code code;
     std::string message;
 };
 
-// [any-thread] out_of_memory with this sentence; where there is no memory for the sentence either, with two words that a
-// string holds in itself (up to 15 characters). For handlers of std::bad_alloc, which must not throw again.
-inline failure no_memory_failure(std::string_view sentence) noexcept {
+// [any-thread] out_of_memory with this sentence; where there is no memory for the sentence either, with "no memory".
+[[gnu::cold]] inline failure no_memory_failure(std::string_view sentence) noexcept {
     try {
         return {error_code::out_of_memory, std::string(sentence)};
     } catch (const std::bad_alloc&) {
@@ -75,13 +98,6 @@ class bad_result : public std::runtime_error {
     error_code code_;
 };
 
-namespace detail {
-// Copies a failure into raw memory. Not inlined: nearly every function hands failures on, and hardly ever has one.
-[[gnu::noinline, gnu::cold]] inline void copy_failure(void* at, const failure& why) {
-    ::new (at) failure(why);
-}
-} // namespace detail
-
 // A T, or the reason why there is none. As thread-safe as T. A union and a bool, not std::variant, which every kind, form
 // and method would pay for at compile time: a fifth of that of any_filter.cc.
 template <class T>
@@ -89,7 +105,7 @@ class [[nodiscard]] result {
   public:
     result(T value) : value_(std::move(value)), has_value_(true) {}
     result(failure&& why) noexcept : why_(std::move(why)), has_value_(false) {}
-    result(const failure& why) : has_value_(false) { detail::copy_failure(&why_, why); }
+    result(const failure& why) noexcept : why_(why), has_value_(false) {}
 
     result(result&& other) noexcept(std::is_nothrow_move_constructible_v<T>) : has_value_(other.has_value_) {
         if (has_value_)
@@ -101,7 +117,7 @@ class [[nodiscard]] result {
         if (has_value_)
             ::new (&value_) T(other.value_);
         else
-            detail::copy_failure(&why_, other.why_);
+            ::new (&why_) failure(other.why_);
     }
     result& operator=(result other) noexcept {
         static_assert(std::is_nothrow_move_constructible_v<T>);
@@ -152,7 +168,7 @@ class [[nodiscard]] result<void> {
   public:
     result() = default;
     result(failure&& why) noexcept : why_(std::move(why)) {}
-    [[gnu::noinline, gnu::cold]] result(const failure& why) : why_(why) {}
+    result(const failure& why) noexcept : why_(why) {}
 
     // [immutable]
     bool has_value() const noexcept { return !why_.has_value(); }
@@ -169,5 +185,23 @@ class [[nodiscard]] result<void> {
   private:
     std::optional<failure> why_;
 };
+
+namespace detail {
+
+// work(), which returns a result; std::bad_alloc becomes out_of_memory, whoever threw it, a callback of the user too. Other
+// exceptions pass: only callbacks throw any.
+//
+// The one place where that happens. A public function that returns a result has it around all that may allocate. What is
+// private to a layer may throw std::bad_alloc.
+template <class Work>
+auto guarded(Work&& work) -> decltype(work()) {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return no_memory_failure("there is no memory for it");
+    }
+}
+
+} // namespace detail
 
 } // namespace bouncer

@@ -94,10 +94,12 @@ class scalable {
     // [any-thread] The parameters that create(goal) would use: goal.keys is what the first layer is made for, and a rate
     // is needed. The bytes are those of the first layer.
     static result<parameters> solve(const goal& wanted) {
-        auto chosen = detail::scalable_solve(wanted);
-        if (!chosen) return chosen.error();
-        if (auto ok = check(*chosen); !ok) return ok.error();
-        return chosen;
+        return detail::guarded([&]() -> result<parameters> {
+            auto chosen = detail::scalable_solve(wanted);
+            if (!chosen) return chosen.error();
+            if (auto ok = check(*chosen); !ok) return ok.error();
+            return chosen;
+        });
     }
     static std::uint64_t size_bytes_of(const parameters& chosen) {
         const auto first = layer_parameters(chosen, detail::first_layer(chosen));
@@ -105,9 +107,12 @@ class scalable {
     }
     // [any-thread] Refuses parameters that make no sense; and parameters in words.
     static result<void> check(const parameters& chosen) {
-        if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
-        if (auto first = layer_parameters(chosen, detail::first_layer(chosen)); !first) return first.error();
-        return {};
+        return detail::guarded([&]() -> result<void> {
+            if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
+            if (auto first = layer_parameters(chosen, detail::first_layer(chosen)); !first)
+                return first.error();
+            return {};
+        });
     }
     static std::string describe(const parameters& chosen) { return detail::scalable_describe(chosen); }
 
@@ -121,20 +126,22 @@ class scalable {
     // [any-thread] The layers of a chain that holds `keys` keys, without the memory. Fails where growth would be refused
     // whatever the memory (64 layers, more than 2^48 keys in one). Takes about 5 ms a layer.
     static result<std::vector<planned_layer>> plan(const parameters& chosen, std::uint64_t keys) {
-        if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
-        std::vector<planned_layer> out;
-        detail::layer_budget budget = detail::first_layer(chosen);
-        for (std::uint64_t room = 0; out.empty() || room < keys;) {
-            if (out.size() == layers_most) return all_layers_used();
-            const auto solved =
-                out.empty() ? layer_parameters(chosen, budget)
-                            : parameters_after(chosen, budget, out.back().filter, out.back().capacity);
-            if (!solved) return solved.error();
-            out.push_back({budget.capacity, budget.rate, *solved, F::size_bytes_of(*solved)});
-            room += budget.capacity;
-            budget = detail::next_layer(chosen, budget.capacity, budget.remaining);
-        }
-        return out;
+        return detail::guarded([&]() -> result<std::vector<planned_layer>> {
+            if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
+            std::vector<planned_layer> out;
+            detail::layer_budget budget = detail::first_layer(chosen);
+            for (std::uint64_t room = 0; out.empty() || room < keys;) {
+                if (out.size() == layers_most) return all_layers_used();
+                const auto solved =
+                    out.empty() ? layer_parameters(chosen, budget)
+                                : parameters_after(chosen, budget, out.back().filter, out.back().capacity);
+                if (!solved) return solved.error();
+                out.push_back({budget.capacity, budget.rate, *solved, F::size_bytes_of(*solved)});
+                room += budget.capacity;
+                budget = detail::next_layer(chosen, budget.capacity, budget.remaining);
+            }
+            return out;
+        });
     }
 
     // [any-thread] The bytes of a chain that holds `keys` keys, with the layer that is prepared ahead. As plan() otherwise.
@@ -144,8 +151,12 @@ class scalable {
         std::uint64_t room = 0;
         for (const planned_layer& each : *layers) room += each.capacity;
         const std::uint64_t last = layers->back().capacity;
-        if (keys >= room - last + layer_type::first_attempt(last))
-            if (auto ahead = plan(chosen, room + 1)) layers = std::move(ahead);
+        if (keys >= room - last + layer_type::first_attempt(last)) {
+            if (auto ahead = plan(chosen, room + 1); ahead)
+                layers = std::move(ahead);
+            else if (ahead.error().code == error_code::out_of_memory)
+                return ahead.error();
+        }
         std::uint64_t sum = 0;
         for (const planned_layer& each : *layers) sum += each.size_bytes;
         return sum;
@@ -155,13 +166,13 @@ class scalable {
     // its prefault.
     static result<scalable> create(const goal& wanted,
                                    const filter_options& options = {}) requires(words_type::writable) {
-        auto chosen = detail::scalable_solve(wanted);
+        const auto chosen = detail::guarded([&] { return detail::scalable_solve(wanted); });
         if (!chosen) return chosen.error();
         return create(*chosen, options);
     }
     static result<scalable> create(const parameters& chosen,
                                    const filter_options& options = {}) requires(words_type::writable) {
-        try {
+        return detail::guarded([&]() -> result<scalable> {
             if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
             const hash_spec spec = options.hash.value_or(layout::default_hash());
             const detail::layer_budget budget = detail::first_layer(chosen);
@@ -173,9 +184,7 @@ class scalable {
             out.append(std::move(*first), budget.capacity, budget.rate, budget.remaining, 0);
             out.solve_successor(1);
             return out;
-        } catch (const std::bad_alloc&) {
-            return no_memory_failure("no memory for the list of layers");
-        }
+        });
     }
 
     // ---- one key -------------------------------------------------------------------------------------------------
@@ -291,7 +300,7 @@ class scalable {
     // memory. Returns the expected rate after. O(m), and O(m) for each pair of layers of equal parameters.
     template <class OtherF>
     result<double> merge(const scalable<OtherF>& other) requires(words_type::writable) {
-        return merge_below(other, 1);
+        return detail::guarded([&] { return merge_below(other, 1); });
     }
     // [exclusive] merge, unless the expected rate would exceed `rate` (full). Adds to `other` that race with it are not
     // in the forecast.
@@ -299,15 +308,17 @@ class scalable {
     result<double> merge_if_within(const scalable<OtherF>& other,
                                    double rate) requires(words_type::writable) {
         if (auto ok = detail::check_union_limit(rate); !ok) return ok.error();
-        return merge_below(other, rate);
+        return detail::guarded([&] { return merge_below(other, rate); });
     }
 
     // [any-thread] Always unsupported: a key's bits in a smaller layer do not tell those in a larger one.
     result<void> compact() const {
-        return failure{error_code::unsupported,
-                       "the " + std::to_string(layer_count()) +
-                           " layers of a chain cannot be joined into one without their keys; build a new "
-                           "filter from the keys with a rebuilder"};
+        return detail::guarded([&]() -> result<void> {
+            return failure{error_code::unsupported,
+                           "the " + std::to_string(layer_count()) +
+                               " layers of a chain cannot be joined into one without their keys; build a new "
+                               "filter from the keys with a rebuilder"};
+        });
     }
 
     // [any-thread] A copy for a snapshot, whose newest layer is folded as far (at most 64 times) as its expected rate
@@ -315,14 +326,14 @@ class scalable {
     // sooner. Nothing to fold: a plain copy. O(m).
     template <class OtherWords = owned_words>
     result<with_words<OtherWords>> fold_newest(const memory_options& memory = {}) const {
-        return copy<OtherWords>(memory, true);
+        return detail::guarded([&] { return copy<OtherWords>(memory, true); });
     }
 
     // [any-thread] A copy with access of its own choice, e.g. clone<atomic_words>(). Told the same by one thread each, both
     // grow by the same layers. O(m).
     template <class OtherWords = owned_words>
     result<with_words<OtherWords>> clone(const memory_options& memory = {}) const {
-        return copy<OtherWords>(memory, false);
+        return detail::guarded([&] { return copy<OtherWords>(memory, false); });
     }
 
     // [any-thread] A read-only view of the layers there are now: keys that go into later ones are not in it. Valid while
@@ -555,7 +566,7 @@ class scalable {
         if constexpr (requires { layout::solve_layer(wanted); })
             return layout::solve_layer(wanted);
         else
-            return F::solve(wanted);
+            return layout::solve(wanted);
     }
 
     // Of a layer that follows one with these parameters. Below 1M keys it has the form of its predecessor, unless that
@@ -853,7 +864,7 @@ class scalable {
         if (const failure* const why = newest.refused.load(std::memory_order_acquire)) return *why;
         const error_code code = newest.refused_code.load(std::memory_order_relaxed);
         if (code == error_code{}) return std::nullopt;
-        return failure{code, "no memory to describe or make layer " + std::to_string(size)};
+        return failure{code, "no memory"}; // to describe or make the layer
     }
 
     // ---- copies and unions -----------------------------------------------------------------------------------------

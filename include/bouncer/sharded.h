@@ -44,37 +44,42 @@ class sharded {
     // its mean load plus three standard deviations, so that the uneven spread of keys does not break the rate.
     static result<sharded> create(const goal& wanted, const filter_options& options = {},
                                   std::uint32_t shards = 0) {
-        const std::uint32_t count = shards == 0 ? default_shards() : shards;
-        if (auto ok = check_shards(count); !ok) return ok.error();
-        if (auto ok = detail::check_goal(wanted); !ok) return ok.error();
-        goal each = wanted;
-        const double mean = static_cast<double>(wanted.keys) / count;
-        if (count > 1) each.keys = static_cast<std::uint64_t>(std::ceil(mean + 3 * std::sqrt(mean)));
-        if (each.size_bytes) *each.size_bytes /= count;
-        const auto solved = F::solve(each);
-        if (!solved) return of_each(count, solved.error());
-        return create(*solved, options, count);
+        return detail::guarded([&]() -> result<sharded> {
+            const std::uint32_t count = shards == 0 ? default_shards() : shards;
+            if (auto ok = check_shards(count); !ok) return ok.error();
+            if (auto ok = detail::check_goal(wanted); !ok) return ok.error();
+            goal each = wanted;
+            const double mean = static_cast<double>(wanted.keys) / count;
+            if (count > 1) each.keys = static_cast<std::uint64_t>(std::ceil(mean + 3 * std::sqrt(mean)));
+            if (each.size_bytes) *each.size_bytes /= count;
+            const auto solved = F::solve(each);
+            if (!solved) return of_each(count, solved.error());
+            return create(*solved, options, count);
+        });
     }
     // [any-thread] Explicit parameters of one shard. The total is checked before anything is allocated.
     static result<sharded> create(const parameters& of_shard, const filter_options& options = {},
                                   std::uint32_t shards = 0) {
-        const std::uint32_t count = shards == 0 ? default_shards() : shards;
-        if (auto ok = check_shards(count); !ok) return ok.error();
-        if (auto ok = F::check(of_shard); !ok) return of_each(count, ok.error());
-        const std::uint64_t each_bytes = F::size_bytes_of(of_shard); // at most 2^47, and count at most 2^16
-        if (each_bytes > memory_limit_bytes() / count)
-            return failure{error_code::too_large, std::to_string(count) + " shards of " +
-                                                      std::to_string(each_bytes) +
-                                                      " bytes are beyond the memory limit of " +
-                                                      std::to_string(memory_limit_bytes()) + " bytes"};
-        std::vector<locked<F, Lock>> made;
-        made.reserve(count);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            auto shard = locked<F, Lock>::create(of_shard, options);
-            if (!shard) return of_each(count, shard.error());
-            made.push_back(std::move(*shard));
-        }
-        return sharded(std::move(made));
+        return detail::guarded([&]() -> result<sharded> {
+            const std::uint32_t count = shards == 0 ? default_shards() : shards;
+            if (auto ok = check_shards(count); !ok) return ok.error();
+            if (auto ok = F::check(of_shard); !ok) return of_each(count, ok.error());
+            const std::uint64_t each_bytes =
+                F::size_bytes_of(of_shard); // at most 2^47, and count at most 2^16
+            if (each_bytes > memory_limit_bytes() / count)
+                return failure{error_code::too_large, std::to_string(count) + " shards of " +
+                                                          std::to_string(each_bytes) +
+                                                          " bytes are beyond the memory limit of " +
+                                                          std::to_string(memory_limit_bytes()) + " bytes"};
+            std::vector<locked<F, Lock>> made;
+            made.reserve(count);
+            for (std::uint32_t i = 0; i < count; ++i) {
+                auto shard = locked<F, Lock>::create(of_shard, options);
+                if (!shard) return of_each(count, shard.error());
+                made.push_back(std::move(*shard));
+            }
+            return sharded(std::move(made));
+        });
     }
 
     // [any-thread] F's methods of the same name, on the key's shard, under its lock.
@@ -111,17 +116,19 @@ class sharded {
     // [any-thread] The union, shard by shard; returns the mean expected rate after. Refuses another shard count or
     // anything F refuses, and changes nothing then (all shards have equal parameters, so the first one decides).
     result<double> merge(const sharded& other) {
-        if (shards_.size() != other.shards_.size())
-            return failure{error_code::mismatch,
-                           "the filters differ in shards: " + std::to_string(shards_.size()) + " and " +
-                               std::to_string(other.shards_.size())};
-        double sum = 0;
-        for (std::size_t i = 0; i < shards_.size(); ++i) {
-            auto rate = shards_[i].merge(other.shards_[i]);
-            if (!rate) return rate.error();
-            sum += *rate;
-        }
-        return sum / static_cast<double>(shards_.size());
+        return detail::guarded([&]() -> result<double> {
+            if (shards_.size() != other.shards_.size())
+                return failure{error_code::mismatch,
+                               "the filters differ in shards: " + std::to_string(shards_.size()) + " and " +
+                                   std::to_string(other.shards_.size())};
+            double sum = 0;
+            for (std::size_t i = 0; i < shards_.size(); ++i) {
+                auto rate = shards_[i].merge(other.shards_[i]);
+                if (!rate) return rate.error();
+                sum += *rate;
+            }
+            return sum / static_cast<double>(shards_.size());
+        });
     }
 
     // [any-thread] The estimates of F over all shards. O(m).

@@ -73,7 +73,8 @@ struct save_options {
     key_form keys = {}; // for a filter that is saved; one that is derived from files has theirs
 };
 
-// Where bytes go, and where they come from (fewer than asked only at the end). Either may fail.
+// Where bytes go, and where they come from (fewer than asked only at the end). Either may fail. What they throw is passed on,
+// but for std::bad_alloc, which is out_of_memory.
 using byte_sink = std::function<result<void>(std::span<const std::byte>)>;
 using byte_source = std::function<result<std::size_t>(std::span<std::byte>)>;
 
@@ -173,24 +174,26 @@ loader expect() {
 template <loadable F>
 result<F> load_from(const snapshot_origin& from, const memory_options& memory,
                     const std::optional<hash_spec>& hash = std::nullopt) {
-    std::optional<F> made;
-    loader how = expect<F>();
-    how.hash = hash;
-    how.make = [&](const snapshot_info& info,
-                   bool trusted_size) -> result<std::vector<std::span<std::uint64_t>>> {
-        memory_options chosen = memory;
-        // A promise of many bytes that may never come must not cost their pages beforehand.
-        if (!trusted_size) chosen.prefault = false;
-        auto filter = F::for_loading(info.fields, info.hash, chosen);
-        if (!filter) return filter.error();
-        made.emplace(std::move(*filter));
-        return made->loading_segments();
-    };
-    auto info = load_form(from, how);
-    if (!info) return info.error();
-    if constexpr (requires { made->check_loaded(); })
-        if (auto ok = made->check_loaded(); !ok) return from.named(ok.error());
-    return std::move(*made);
+    return guarded([&]() -> result<F> {
+        std::optional<F> made;
+        loader how = expect<F>();
+        how.hash = hash;
+        how.make = [&](const snapshot_info& info,
+                       bool trusted_size) -> result<std::vector<std::span<std::uint64_t>>> {
+            memory_options chosen = memory;
+            // A promise of many bytes that may never come must not cost their pages beforehand.
+            if (!trusted_size) chosen.prefault = false;
+            auto filter = F::for_loading(info.fields, info.hash, chosen);
+            if (!filter) return filter.error();
+            made.emplace(std::move(*filter));
+            return made->loading_segments();
+        };
+        auto info = load_form(from, how);
+        if (!info) return info.error();
+        if constexpr (requires { made->check_loaded(); })
+            if (auto ok = made->check_loaded(); !ok) return from.named(ok.error());
+        return std::move(*made);
+    });
 }
 
 template <class Keyed>
@@ -209,24 +212,29 @@ result<Keyed> load_keyed(const snapshot_origin& from, const typename Keyed::hash
 // every add that happened-before the save began is in the file. A file that a process has open by open_shared when the new
 // one is to take its name is not replaced (io): its adds would vanish with it. Whoever has loaded the file before, and
 // would undo what others saved since, gives a change_lock. Extra memory: 1 MiB, 4 MiB with compression.
-// Errors: io (with the system's text), invalid_argument (label), unsupported (built without zstd).
+// Errors: io (with the system's text), invalid_argument (label), unsupported (built without zstd), out_of_memory. A limit on
+// the size of files (RLIMIT_FSIZE) is io too, for all that writes files here: the signal SIGXFSZ is kept from the process.
 template <class F>
 requires detail::savable<detail::filter_of<F>> result<void> save(const F& filter, const std::string& path,
                                                                  const save_options& options = {}) {
-    if constexpr (detail::is_keyed<F>)
-        return detail::save_form(filter.filter().stored(), path, options);
-    else
-        return detail::save_form(filter.stored(), path, options);
+    return detail::guarded([&] {
+        if constexpr (detail::is_keyed<F>)
+            return detail::save_form(filter.filter().stored(), path, options);
+        else
+            return detail::save_form(filter.stored(), path, options);
+    });
 }
 
 // [any-thread] The same bytes to a callback: a socket, a pipe, a buffer. The sink's failure ends it.
 template <class F>
 requires detail::savable<detail::filter_of<F>> result<void> save(const F& filter, const byte_sink& sink,
                                                                  const save_options& options = {}) {
-    if constexpr (detail::is_keyed<F>)
-        return detail::save_form(filter.filter().stored(), sink, options);
-    else
-        return detail::save_form(filter.stored(), sink, options);
+    return detail::guarded([&] {
+        if constexpr (detail::is_keyed<F>)
+            return detail::save_form(filter.filter().stored(), sink, options);
+        else
+            return detail::save_form(filter.stored(), sink, options);
+    });
 }
 
 // [any-thread] A filter in memory from a file, or from a source that gives the bytes of one. Everything is checked; there
@@ -260,11 +268,13 @@ namespace detail {
 
 template <class View>
 result<View> map_from(const std::string& path, verification how, const std::optional<hash_spec>& hash) {
-    loader expected = expect<View>();
-    expected.hash = hash;
-    auto file = mapped_snapshot::open(path, file_access::read_only, how, expected);
-    if (!file) return file.error();
-    return View::over_stored(file->take_payload(), file->info().fields, file->info().hash);
+    return guarded([&]() -> result<View> {
+        loader expected = expect<View>();
+        expected.hash = hash;
+        auto file = mapped_snapshot::open(path, file_access::read_only, how, expected);
+        if (!file) return file.error();
+        return View::over_stored(file->take_payload(), file->info().fields, file->info().hash);
+    });
 }
 
 } // namespace detail
@@ -309,10 +319,14 @@ class shared_filter {
     const snapshot_info& info() const noexcept { return file_.info(); }
     // [any-thread] Returns when every add that happened-before it is on the disk. io on failure, and ever after: what the
     // system could not write once it drops, and a later success would not cover it. save() to another file then.
-    result<void> sync() { return file_.sync(); }
+    result<void> sync() {
+        return detail::guarded([&] { return file_.sync(); });
+    }
     // [exclusive] over all processes: computes the checksums and marks the file sealed. io when another process has opened
     // it; a child that got it by fork() is not seen, and must have ended. An add afterwards would break the checksums: close it, or open_shared it again.
-    result<void> seal() { return file_.seal(); }
+    result<void> seal() {
+        return detail::guarded([&] { return file_.seal(); });
+    }
 
     // [any-thread] open_shared makes them.
     shared_filter(detail::mapped_snapshot file, F filter) noexcept
@@ -332,18 +346,20 @@ concept shareable = mappable<F> && incremental<F> && F::words_type::concurrent;
 // The file goes live last: what refuses it, a wrong key too, must not cost a sealed file its checksums.
 template <shareable F, class Finish>
 auto shared_from(const std::string& path, verification how, const std::optional<hash_spec>& hash,
-                 Finish finish)
-    -> result<shared_filter<std::remove_reference_t<decltype(*finish(std::declval<F>()))>>> {
-    loader expected = expect<F>();
-    expected.hash = hash;
-    auto file = mapped_snapshot::open(path, file_access::read_write, how, expected);
-    if (!file) return file.error();
-    auto filter = F::over_stored(file->take_payload(), file->info().fields, file->info().hash);
-    if (!filter) return filter.error();
-    auto finished = finish(std::move(*filter));
-    if (!finished) return finished.error();
-    if (auto ok = file->go_live(); !ok) return ok.error();
-    return shared_filter(std::move(*file), std::move(*finished));
+                 Finish finish) {
+    using shared = shared_filter<std::remove_reference_t<decltype(*finish(std::declval<F>()))>>;
+    return guarded([&]() -> result<shared> {
+        loader expected = expect<F>();
+        expected.hash = hash;
+        auto file = mapped_snapshot::open(path, file_access::read_write, how, expected);
+        if (!file) return file.error();
+        auto filter = F::over_stored(file->take_payload(), file->info().fields, file->info().hash);
+        if (!filter) return filter.error();
+        auto finished = finish(std::move(*filter));
+        if (!finished) return finished.error();
+        if (auto ok = file->go_live(); !ok) return ok.error();
+        return shared(std::move(*file), std::move(*finished));
+    });
 }
 
 } // namespace detail

@@ -17,14 +17,16 @@ class window_schedule {
     // [any-thread] `steps` is the filter's window_steps(), 1 to 6. Refuses (invalid_argument) a window that is not positive
     // or not divisible into that many steps.
     static result<window_schedule> make(std::chrono::nanoseconds window, std::uint32_t steps) {
-        if (steps == 0 || steps > 6)
-            return failure{error_code::invalid_argument,
-                           "a window has 1 to 6 steps, and this one " + std::to_string(steps)};
-        if (window.count() <= 0 || window.count() % steps != 0)
-            return failure{error_code::invalid_argument, "a window of " + std::to_string(window.count()) +
-                                                             " ns cannot be cut into " +
-                                                             std::to_string(steps) + " equal steps"};
-        return window_schedule(window / steps, steps);
+        return detail::guarded([&]() -> result<window_schedule> {
+            if (steps == 0 || steps > 6)
+                return failure{error_code::invalid_argument,
+                               "a window has 1 to 6 steps, and this one " + std::to_string(steps)};
+            if (window.count() <= 0 || window.count() % steps != 0)
+                return failure{error_code::invalid_argument, "a window of " + std::to_string(window.count()) +
+                                                                 " ns cannot be cut into " +
+                                                                 std::to_string(steps) + " equal steps"};
+            return window_schedule(window / steps, steps);
+        });
     }
 
     // [immutable] The epoch of a moment; 0 for all moments before 1970.

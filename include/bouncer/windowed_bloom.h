@@ -134,7 +134,7 @@ class basic_windowed_bloom
     using base::solve;
     static result<parameters> solve(const goal& wanted, std::uint32_t live,
                                     cell_form form = cell_form::two_lines) {
-        return window_layout::solve(wanted, live, form);
+        return detail::guarded([&] { return window_layout::solve(wanted, live, form); });
     }
 
     // ---- time --------------------------------------------------------------------------------------------------------
@@ -146,26 +146,28 @@ class basic_windowed_bloom
     // is one beyond 2^63 (too_large). Adds and queries go on meanwhile; keys of the window are found at every moment.
     // Replicas that are given the same adds and epochs are the same. O(m) for each step, at most live + 1 of them.
     result<void> rotate_to(std::uint64_t epoch) requires(Words::writable) {
-        if (epoch > epoch_most)
-            return failure{error_code::too_large,
-                           "an epoch is at most 2^63, and is " + std::to_string(epoch)};
-        const std::lock_guard held(rotation_);
-        const std::uint64_t now = this->epoch();
-        if (epoch < now)
-            return failure{error_code::invalid_argument,
-                           "epochs go up: the filter is at " + std::to_string(now) +
-                               ", and was asked to go back to " + std::to_string(epoch)};
-        // Columns of the steps from now on, which must be empty: that of the last one before it becomes current, and the
-        // spare, whose keys are long gone, before it is live again; the others, in which nobody adds, afterwards.
-        const std::uint64_t steps = std::min<std::uint64_t>(epoch - now, this->layout().columns());
-        if (steps == 0) return {};
-        const std::uint64_t spare = this->layout().column(now + 1);
-        sweep(this->layout().column(epoch) | spare);
-        publish(epoch);
-        for (std::uint64_t back = 1; back < steps; ++back)
-            if (const std::uint64_t column = this->layout().column(epoch - back); column != spare)
-                sweep(column);
-        return {};
+        return detail::guarded([&]() -> result<void> {
+            if (epoch > epoch_most)
+                return failure{error_code::too_large,
+                               "an epoch is at most 2^63, and is " + std::to_string(epoch)};
+            const std::lock_guard held(rotation_);
+            const std::uint64_t now = this->epoch();
+            if (epoch < now)
+                return failure{error_code::invalid_argument,
+                               "epochs go up: the filter is at " + std::to_string(now) +
+                                   ", and was asked to go back to " + std::to_string(epoch)};
+            // Columns of the steps from now on, which must be empty: that of the last one before it becomes current, and the
+            // spare, whose keys are long gone, before it is live again; the others, in which nobody adds, afterwards.
+            const std::uint64_t steps = std::min<std::uint64_t>(epoch - now, this->layout().columns());
+            if (steps == 0) return {};
+            const std::uint64_t spare = this->layout().column(now + 1);
+            sweep(this->layout().column(epoch) | spare);
+            publish(epoch);
+            for (std::uint64_t back = 1; back < steps; ++back)
+                if (const std::uint64_t column = this->layout().column(epoch - back); column != spare)
+                    sweep(column);
+            return {};
+        });
     }
 
     // [immutable] For how many steps after the step of its last add a key is found.
@@ -366,12 +368,14 @@ class basic_windowed_bloom
 
     template <class OtherWords>
     result<void> check_mergeable(const basic_windowed_bloom<OtherWords>& other) const {
-        if (auto ok = this->check_like(other); !ok) return ok;
-        if (epoch() != other.epoch())
-            return failure{error_code::mismatch, "the filters are at epochs " + std::to_string(epoch()) +
-                                                     " and " + std::to_string(other.epoch()) +
-                                                     ": rotate the older one first"};
-        return {};
+        return detail::guarded([&]() -> result<void> {
+            if (auto ok = this->check_like(other); !ok) return ok;
+            if (epoch() != other.epoch())
+                return failure{error_code::mismatch, "the filters are at epochs " + std::to_string(epoch()) +
+                                                         " and " + std::to_string(other.epoch()) +
+                                                         ": rotate the older one first"};
+            return {};
+        });
     }
     template <class OtherWords>
     void or_live(const basic_windowed_bloom<OtherWords>& other) noexcept {

@@ -63,7 +63,7 @@ result<std::vector<std::uint64_t>> passing(const made_level& level, std::span<co
         const std::size_t first = asked.size() / all * part;
         const std::size_t last = part + 1 == all ? asked.size() : asked.size() / all * (part + 1);
         std::array<bool, 4096> answers;
-        try {
+        const auto done = guarded([&]() -> result<void> {
             for (std::size_t at = first; at < last && !stopped; at += answers.size()) {
                 const auto some = asked.subspan(at, std::min(answers.size(), last - at));
                 layout.contains(words, some.data(), some.size(), answers.data());
@@ -73,9 +73,9 @@ result<std::vector<std::uint64_t>> passing(const made_level& level, std::span<co
                     !options.progress({build_stage::building, at * all, asked.size()}))
                     stopped = true;
             }
-        } catch (const std::bad_alloc&) {
-            no_memory = true;
-        }
+            return {};
+        });
+        if (!done) no_memory = true;
     });
     if (no_memory) return failure{error_code::out_of_memory, "no memory"};
     if (stopped) return failure{error_code::cancelled, "the build was cancelled while keys were asked for"};

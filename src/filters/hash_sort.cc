@@ -112,7 +112,7 @@ result<hash_parts> partition_hashes(hash_pieces pieces, std::uint64_t seed_word,
     for (const auto piece : pieces) total += piece.size();
     const std::size_t parts = std::size_t{1} << bits;
     if (threads > 1 && total < std::uint64_t{parts} * threads) threads = 1;
-    try {
+    return guarded([&]() -> result<hash_parts> {
         hash_parts out{bits, {}};
         out.starts.resize(parts + 1);
         std::vector<std::uint64_t> next(parts * threads);
@@ -170,9 +170,7 @@ result<hash_parts> partition_hashes(hash_pieces pieces, std::uint64_t seed_word,
         if (!watch.report(from.stage, from.before + (from.counts ? total : 0), from.total, true))
             return watch.why();
         return out;
-    } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory, "no memory"};
-    }
+    });
 }
 
 // ---- sorting a part --------------------------------------------------------------------------------------------------
@@ -323,7 +321,7 @@ result<sorted_array> sort_parts(region into, const hash_parts& parts, unsigned t
     const std::uint64_t total = parts.starts.back();
     std::vector<std::uint64_t> kept;
     std::vector<sort_scratch> scratch;
-    try {
+    const auto ready = guarded([&]() -> result<void> {
         kept.resize(count);
         threads = static_cast<unsigned>(std::min<std::size_t>(threads, count));
         // A part of more than its share by a quarter is none of good hashes.
@@ -333,9 +331,9 @@ result<sorted_array> sort_parts(region into, const hash_parts& parts, unsigned t
             if (!made) return made.error();
             scratch.push_back(std::move(*made));
         }
-    } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory, "no memory"};
-    }
+        return {};
+    });
+    if (!ready) return ready.error();
     std::atomic<std::size_t> next{0};
     std::atomic<std::uint64_t> done{0};
     run_parallel(threads, [&](unsigned thread, unsigned) noexcept {

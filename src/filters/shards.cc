@@ -42,28 +42,11 @@ class assembly {
 
     // [any-thread]
     void work() noexcept {
-        try {
-            const auto builder = plan_.make_builder();
-            std::vector<std::uint64_t> room;
-            if (!set_.in_memory()) make_room(room, largest_shard(set_.size(), plan_.shards));
-            std::vector<std::uint64_t> entry(plan_.entry_words);
-            shard_words out{.entry = entry, .words = {}};
-            while (true) {
-                const std::uint64_t shard = next_.fetch_add(1, std::memory_order_relaxed);
-                if (shard >= plan_.shards || stopped_.load(std::memory_order_relaxed)) return;
-                std::fill(entry.begin(), entry.end(), 0);
-                auto hashes = set_.shard(shard, plan_.shards, room);
-                if (!hashes) return fail(shard, hashes.error());
-                if (auto ok = builder->build(*hashes, shard, out); !ok) return fail(shard, ok.error());
-                if (!put_down(shard, out)) return;
-                const std::uint64_t done =
-                    done_.fetch_add(hashes->size(), std::memory_order_relaxed) + hashes->size();
-                // Whichever part is on the thread that builds: more than one, where threads cannot be started.
-                if (std::this_thread::get_id() == caller_ && !report(done)) return;
-            }
-        } catch (const std::bad_alloc&) {
-            fail(0, {error_code::out_of_memory, "no memory"}); // short: nothing is allocated for it
-        }
+        const auto done = guarded([&]() -> result<void> {
+            build_shards();
+            return {};
+        });
+        if (!done) fail(0, done.error());
     }
 
     // On the thread that builds only. False: the user says stop.
@@ -81,6 +64,28 @@ class assembly {
     }
 
   private:
+    // Throws std::bad_alloc.
+    void build_shards() {
+        const auto builder = plan_.make_builder();
+        std::vector<std::uint64_t> room;
+        if (!set_.in_memory()) make_room(room, largest_shard(set_.size(), plan_.shards));
+        std::vector<std::uint64_t> entry(plan_.entry_words);
+        shard_words out{.entry = entry, .words = {}};
+        while (true) {
+            const std::uint64_t shard = next_.fetch_add(1, std::memory_order_relaxed);
+            if (shard >= plan_.shards || stopped_.load(std::memory_order_relaxed)) return;
+            std::fill(entry.begin(), entry.end(), 0);
+            auto hashes = set_.shard(shard, plan_.shards, room);
+            if (!hashes) return fail(shard, hashes.error());
+            if (auto ok = builder->build(*hashes, shard, out); !ok) return fail(shard, ok.error());
+            if (!put_down(shard, out)) return;
+            const std::uint64_t done =
+                done_.fetch_add(hashes->size(), std::memory_order_relaxed) + hashes->size();
+            // Whichever part is on the thread that builds: more than one, where threads cannot be started.
+            if (std::this_thread::get_id() == caller_ && !report(done)) return;
+        }
+    }
+
     // False: another shard failed, or this one has no room.
     bool put_down(std::uint64_t shard, const shard_words& out) {
         std::unique_lock lock(mutex_);

@@ -24,11 +24,6 @@ namespace {
 
 using gathered = std::variant<sorted_array, spilled_hashes>;
 
-// What a source threw, which is not to be taken for a lack of memory of the build's own.
-struct source_exception {
-    std::exception_ptr thrown;
-};
-
 // The smallest hash with fast_range(hash, shards) >= shard. Precondition: shard < shards.
 constexpr std::uint64_t first_of_shard(std::uint64_t shard, std::uint64_t shards) noexcept {
     return static_cast<std::uint64_t>(((static_cast<uint128>(shard) << 64) + (shards - 1)) / shards);
@@ -214,7 +209,7 @@ result<gathered> gather_all(const From& from, const build_options& options, std:
     if (!plan) return plan.error();
     gatherer work(options, *plan);
     auto out = work.from(from);
-    if (work.thrown()) throw source_exception{work.thrown()};
+    if (work.thrown()) std::rethrow_exception(work.thrown());
     return out;
 }
 
@@ -227,25 +222,19 @@ sorted_hashes::~sorted_hashes() = default;
 
 result<sorted_hashes> sorted_hashes::gather(std::span<const std::uint64_t> hashes,
                                             const build_options& options) {
-    try {
+    return guarded([&]() -> result<sorted_hashes> {
         auto set = gather_all(hashes, options, hashes.size());
         if (!set) return set.error();
         return sorted_hashes(std::make_unique<state>(state{std::move(*set)}));
-    } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory, "no memory"};
-    }
+    });
 }
 
 result<sorted_hashes> sorted_hashes::gather(const hash_source& source, const build_options& options) {
-    try {
+    return guarded([&]() -> result<sorted_hashes> {
         auto set = gather_all(source, options, std::numeric_limits<std::size_t>::max());
         if (!set) return set.error();
         return sorted_hashes(std::make_unique<state>(state{std::move(*set)}));
-    } catch (const source_exception& from) {
-        std::rethrow_exception(from.thrown);
-    } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory, "no memory"};
-    }
+    });
 }
 
 std::uint64_t sorted_hashes::size() const noexcept {

@@ -219,16 +219,12 @@ result<void> spilled_hashes::sort(build_watch& watch) {
                    : !watch.stopped()) {
             const std::size_t range = next.fetch_add(1, std::memory_order_relaxed);
             if (range >= ranges()) return;
-            try {
-                const auto room = std::span(static_cast<std::uint64_t*>(memory[thread].data()),
-                                            static_cast<std::size_t>(largest));
-                auto ok = sort_range(range, room, fast ? &scratch[thread] : nullptr);
-                if (!ok) {
-                    failed.set(ok.error());
-                    watch.stop();
-                }
-            } catch (const std::bad_alloc&) { // of a message
-                failed.set({error_code::out_of_memory, "no memory"});
+            const auto room = std::span(static_cast<std::uint64_t*>(memory[thread].data()),
+                                        static_cast<std::size_t>(largest));
+            const auto ok =
+                guarded([&] { return sort_range(range, room, fast ? &scratch[thread] : nullptr); });
+            if (!ok) {
+                failed.set(ok.error());
                 watch.stop();
             }
             done.fetch_add(gathered_in(range), std::memory_order_relaxed);
@@ -261,16 +257,11 @@ result<std::span<const std::uint64_t>> spilled_hashes::read(std::uint64_t low,
     const std::uint64_t first = places_of(low).first;
     const std::uint64_t last = high ? places_of(*high).last : size();
     const auto count = static_cast<std::size_t>(last - first);
-    try {
-        if (room.capacity() < count) { // anew: to grow would copy, and take up to twice as much
-            std::vector<std::uint64_t>().swap(room);
-            room.reserve(count);
-        }
-        room.resize(count);
-    } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory,
-                       "no memory for a shard of " + std::to_string(count) + " hashes"};
+    if (room.capacity() < count) { // anew: to grow would copy, and take up to twice as much
+        std::vector<std::uint64_t>().swap(room);
+        room.reserve(count);
     }
+    room.resize(count);
     auto range = static_cast<std::size_t>(low >> (64 - bits_));
     for (std::uint64_t at = first; at < last; ++range) {
         const std::uint64_t end = std::min(last, range_starts_[range + 1]);

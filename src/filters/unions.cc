@@ -7,15 +7,19 @@
 namespace bouncer::detail {
 
 result<void> check_union_limit(double rate) {
-    if (rate > 0 && rate < 1) return {};
-    return failure{error_code::invalid_argument,
-                   "the rate must lie between 0 and 1, and is " + scientific(rate)};
+    return guarded([&]() -> result<void> {
+        if (rate > 0 && rate < 1) return {};
+        return failure{error_code::invalid_argument,
+                       "the rate must lie between 0 and 1, and is " + scientific(rate)};
+    });
 }
 
 result<void> check_union_rate(double after, double limit) {
-    if (!(after > limit)) return {};
-    return failure{error_code::full, "the union would answer \"maybe\" to " + scientific(after) +
-                                         " of absent keys, above the limit of " + scientific(limit)};
+    return guarded([&]() -> result<void> {
+        if (!(after > limit)) return {};
+        return failure{error_code::full, "the union would answer \"maybe\" to " + scientific(after) +
+                                             " of absent keys, above the limit of " + scientific(limit)};
+    });
 }
 
 failure unlike_parameters(std::string_view mine, std::string_view theirs) {

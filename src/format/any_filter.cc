@@ -156,22 +156,28 @@ void* any_filter::filter() noexcept {
 
 result<any_filter> any_filter::create(std::string_view kind, const goal& wanted,
                                       const filter_options& options) {
-    const auto found = find(kind);
-    if (!found) return found.error();
-    return (*found)->create(wanted, options);
+    return detail::guarded([&]() -> result<any_filter> {
+        const auto found = find(kind);
+        if (!found) return found.error();
+        return (*found)->create(wanted, options);
+    });
 }
 
 result<any_filter> any_filter::build(std::span<const std::uint64_t> hashes, const goal& wanted,
                                      const build_options& options, std::string_view kind) {
-    const auto found = find(kind.empty() ? kind_for(wanted) : kind);
-    if (!found) return found.error();
-    return (*found)->build(hashes, wanted, options);
+    return detail::guarded([&]() -> result<any_filter> {
+        const auto found = find(kind.empty() ? kind_for(wanted) : kind);
+        if (!found) return found.error();
+        return (*found)->build(hashes, wanted, options);
+    });
 }
 result<any_filter> any_filter::build(const hash_source& source, const goal& wanted,
                                      const build_options& options, std::string_view kind) {
-    const auto found = find(kind.empty() ? kind_for(wanted) : kind);
-    if (!found) return found.error();
-    return (*found)->build_from(source, wanted, options);
+    return detail::guarded([&]() -> result<any_filter> {
+        const auto found = find(kind.empty() ? kind_for(wanted) : kind);
+        if (!found) return found.error();
+        return (*found)->build_from(source, wanted, options);
+    });
 }
 
 std::uint16_t any_filter::kind() const noexcept {
@@ -223,7 +229,7 @@ result<bool> any_filter::try_remove(std::uint64_t hash) {
     return held().try_remove(hash);
 }
 result<std::uint64_t> any_filter::count(std::uint64_t hash) const {
-    return held().count(hash);
+    return detail::guarded([&] { return held().count(hash); });
 }
 result<void> any_filter::rotate_to(std::uint64_t epoch) {
     return held().rotate_to(epoch);
@@ -233,14 +239,16 @@ result<void> any_filter::clear() {
 }
 
 result<double> any_filter::merge(const any_filter& other) {
-    for (const any_filter* each : {static_cast<const any_filter*>(this), &other})
-        if (each->held().form().is_static)
-            return detail::cannot(each->held().form(), "merge",
-                                  ": its keys are not in it; build one of both sets, or ask both");
-    if (kind() != other.kind())
-        return failure{error_code::mismatch, "the filters differ in kind: " + std::string(kind_name()) +
-                                                 " and " + std::string(other.kind_name())};
-    return held().merge(other.held());
+    return detail::guarded([&]() -> result<double> {
+        for (const any_filter* each : {static_cast<const any_filter*>(this), &other})
+            if (each->held().form().is_static)
+                return detail::cannot(each->held().form(), "merge",
+                                      ": its keys are not in it; build one of both sets, or ask both");
+        if (kind() != other.kind())
+            return failure{error_code::mismatch, "the filters differ in kind: " + std::string(kind_name()) +
+                                                     " and " + std::string(other.kind_name())};
+        return held().merge(other.held());
+    });
 }
 
 result<any_filter> any_filter::fold(std::uint64_t factor, const memory_options& memory) const {
@@ -257,7 +265,7 @@ result<double> any_filter::expected_fpr() const {
     return held().expected_fpr();
 }
 result<std::uint64_t> any_filter::capacity(double rate) const {
-    return held().capacity(rate);
+    return detail::guarded([&] { return held().capacity(rate); });
 }
 
 detail::stored_form any_filter::stored() const {
@@ -266,38 +274,43 @@ detail::stored_form any_filter::stored() const {
 
 result<any_filter> open(const std::string& path, access how, const memory_options& memory,
                         verification checks) {
-    auto info = inspect(path);
-    if (!info) return info.error();
-    // Should a file of another kind take its place in between, the load below says mismatch and names both.
-    const kind_makers& kind = find(info->kind); // inspect() knows the kind
-    return how == access::map ? kind.map(path, checks) : kind.load(path, memory);
+    return detail::guarded([&]() -> result<any_filter> {
+        auto info = inspect(path);
+        if (!info) return info.error();
+        // Should a file of another kind take its place in between, the load below says mismatch and names both.
+        const kind_makers& kind = find(info->kind); // inspect() knows the kind
+        return how == access::map ? kind.map(path, checks) : kind.load(path, memory);
+    });
 }
 
 result<any_filter> open(const byte_source& source, const memory_options& memory) {
-    if (!source) return failure{error_code::invalid_argument, "there is no source to open"};
-    // The header is read first to learn the kind, then read again from memory by the load of that kind.
-    detail::header_page header;
-    std::size_t have = 0;
-    while (have < header.size()) {
-        auto got = source(std::span(header).subspan(have));
-        if (!got) return got.error();
-        if (*got == 0) return failure{error_code::corrupt, "it ends within the header"};
-        if (*got > header.size() - have)
-            return failure{error_code::io, "the source says that it gave more bytes than it was asked for"};
-        have += *got;
-    }
-    auto info = detail::decode_header(header);
-    if (!info) return info.error();
-    if (auto ok = detail::check_known(*info); !ok) return ok.error();
-    std::size_t given = 0;
-    const byte_source again = [&](std::span<std::byte> into) -> result<std::size_t> {
-        if (given == header.size()) return source(into);
-        const std::size_t some = std::min(into.size(), header.size() - given);
-        std::copy_n(header.begin() + static_cast<std::ptrdiff_t>(given), some, into.begin());
-        given += some;
-        return some;
-    };
-    return find(info->kind).load(again, memory);
+    return detail::guarded([&]() -> result<any_filter> {
+        if (!source) return failure{error_code::invalid_argument, "there is no source to open"};
+        // The header is read first to learn the kind, then read again from memory by the load of that kind.
+        detail::header_page header;
+        std::size_t have = 0;
+        while (have < header.size()) {
+            auto got = source(std::span(header).subspan(have));
+            if (!got) return got.error();
+            if (*got == 0) return failure{error_code::corrupt, "it ends within the header"};
+            if (*got > header.size() - have)
+                return failure{error_code::io,
+                               "the source says that it gave more bytes than it was asked for"};
+            have += *got;
+        }
+        auto info = detail::decode_header(header);
+        if (!info) return info.error();
+        if (auto ok = detail::check_known(*info); !ok) return ok.error();
+        std::size_t given = 0;
+        const byte_source again = [&](std::span<std::byte> into) -> result<std::size_t> {
+            if (given == header.size()) return source(into);
+            const std::size_t some = std::min(into.size(), header.size() - given);
+            std::copy_n(header.begin() + static_cast<std::ptrdiff_t>(given), some, into.begin());
+            given += some;
+            return some;
+        };
+        return find(info->kind).load(again, memory);
+    });
 }
 
 } // namespace bouncer

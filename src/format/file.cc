@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <memory>
 #include <string_view>
 #include <system_error>
@@ -192,13 +192,18 @@ void remove_abandoned(const std::string& folder, const std::string& name) {
     }
 }
 
-// There is no way to ask for it but to set it, for a moment and for all threads; /proc tells without that.
-mode_t current_umask() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with("Umask:"))
-            return static_cast<mode_t>(std::strtoul(line.c_str() + 6, nullptr, 8));
-    return 022;
+// There is no way to ask for it but to set it, for a moment and for all threads; /proc tells without that. Allocates
+// nothing: a file must not get a wider mode because memory is short.
+mode_t current_umask() noexcept {
+    constexpr mode_t usual = 022;
+    const descriptor status(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+    std::array<char, 4096> text;
+    const ssize_t got = status ? ::read(status.number(), text.data(), text.size() - 1) : -1;
+    if (got <= 0) return usual;
+    text[static_cast<std::size_t>(got)] = '\0';
+    constexpr std::string_view name = "\nUmask:";
+    const char* const line = std::strstr(text.data(), name.data());
+    return line == nullptr ? usual : static_cast<mode_t>(std::strtoul(line + name.size(), nullptr, 8));
 }
 
 // Where a link leads, so that what it points to is replaced and not the link.
@@ -280,7 +285,7 @@ result<replacing_file> replacing_file::begin(const std::string& path, const file
     if (out.file_ && !lock_own(out.file_)) return io_failure("lock", path, errno);
 #endif
     for (int attempt = 0; !out.file_; ++attempt) {
-        const std::string temporary =
+        std::string temporary =
             folder + "/" + temporary_prefix(name) + random_text() + std::string(temporary_suffix);
         descriptor made(::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, owner));
         if (!made && (errno != EEXIST || attempt > 100)) return io_failure("create a file for", path, errno);
@@ -289,7 +294,7 @@ result<replacing_file> replacing_file::begin(const std::string& path, const file
         // Another save may have taken it for abandoned before the lock was there: then once more.
         if (lock_own(made) && ::fstat(made.number(), &about) == 0 && about.st_nlink > 0) {
             out.file_ = std::move(made);
-            out.temporary_ = temporary;
+            out.temporary_ = std::move(temporary);
         } else {
             const int error_number = errno;
             ::unlink(temporary.c_str());
@@ -371,7 +376,7 @@ result<void> replacing_file::take_a_name_beside() {
         error_number = linked ? 0 : errno;
     }
     if (error_number != 0) return io_failure("name", target_, error_number);
-    temporary_ = given;
+    temporary_ = std::move(given);
     return {};
 }
 

@@ -21,11 +21,15 @@ struct form_info {
 
 // [any-thread] unsupported, and why.
 inline failure cannot(const form_info& form, std::string_view what, std::string_view instead = "") {
-    if (form.is_view && !form.is_static)
-        return {error_code::unsupported, "a mapped filter is read-only, and " + std::string(what) +
-                                             " would change it: open it with access::load, or open_shared"};
-    return {error_code::unsupported,
-            "a " + std::string(form.kind.name) + " cannot " + std::string(what) + std::string(instead)};
+    const result<void> refused = guarded([&]() -> result<void> {
+        if (form.is_view && !form.is_static)
+            return failure{error_code::unsupported,
+                           "a mapped filter is read-only, and " + std::string(what) +
+                               " would change it: open it with access::load, or open_shared"};
+        return failure{error_code::unsupported, "a " + std::string(form.kind.name) + " cannot " +
+                                                    std::string(what) + std::string(instead)};
+    });
+    return refused.error();
 }
 
 class held_filter {

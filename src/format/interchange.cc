@@ -152,10 +152,12 @@ result<void> read_whole(const byte_source& source, std::span<std::byte> into, st
 } // namespace detail
 
 result<foreign_format> foreign_format_of(std::string_view name) {
-    for (const auto format : {foreign_format::dcso, foreign_format::parquet_sbbf})
-        if (name == name_of(format)) return format;
-    return failure{error_code::unsupported,
-                   "no format is called \"" + std::string(name) + "\"; there are dcso and parquet-sbbf"};
+    return detail::guarded([&]() -> result<foreign_format> {
+        for (const auto format : {foreign_format::dcso, foreign_format::parquet_sbbf})
+            if (name == name_of(format)) return format;
+        return failure{error_code::unsupported,
+                       "no format is called \"" + std::string(name) + "\"; there are dcso and parquet-sbbf"};
+    });
 }
 
 std::string_view name_of(foreign_format format) noexcept {
@@ -168,98 +170,105 @@ std::string_view kind_of(foreign_format format) noexcept {
 
 result<snapshot_info> import_file(foreign_format format, const std::string& input, const std::string& output,
                                   const import_options& options) {
-    using namespace detail;
-    const foreign_codec& codec = codec_of(format);
-    auto file = open_regular(input, false);
-    if (!file) return file.error();
-    auto size = size_of(*file, input);
-    if (!size) return size.error();
-    std::uint64_t offset = 0;
-    const byte_source source = [&](std::span<std::byte> into) -> result<std::size_t> {
-        auto got = read_some(*file, input, offset, into);
-        if (got) offset += *got;
-        return got;
-    };
-    auto info = read_foreign_header(codec, source);
-    if (!info) return in_file(info.error(), input);
-    const std::uint64_t first = offset;
-    const std::uint64_t there = *size < first ? 0 : *size - first;
-    if (there < info->payload_bytes) return in_file(too_short(info->payload_bytes, there), input);
-    offset = first + info->payload_bytes; // no need to read what lies between
-    auto rest = read_tail(source);
-    if (!rest) return rest.error();
-    if (auto ok = take_tail(codec, *rest, options, *info); !ok) return in_file(ok.error(), input);
-    offset = first;
-    auto done =
-        write_snapshot(codec, std::move(*info), source, output,
-                       {.durable = options.durable, .replace = options.replace, .lock = options.lock});
-    if (!done && done.error().code == error_code::corrupt) return in_file(done.error(), input);
-    return done;
+    return detail::guarded([&]() -> result<snapshot_info> {
+        using namespace detail;
+        const foreign_codec& codec = codec_of(format);
+        auto file = open_regular(input, false);
+        if (!file) return file.error();
+        auto size = size_of(*file, input);
+        if (!size) return size.error();
+        std::uint64_t offset = 0;
+        const byte_source source = [&](std::span<std::byte> into) -> result<std::size_t> {
+            auto got = read_some(*file, input, offset, into);
+            if (got) offset += *got;
+            return got;
+        };
+        auto info = read_foreign_header(codec, source);
+        if (!info) return in_file(info.error(), input);
+        const std::uint64_t first = offset;
+        const std::uint64_t there = *size < first ? 0 : *size - first;
+        if (there < info->payload_bytes) return in_file(too_short(info->payload_bytes, there), input);
+        offset = first + info->payload_bytes; // no need to read what lies between
+        auto rest = read_tail(source);
+        if (!rest) return rest.error();
+        if (auto ok = take_tail(codec, *rest, options, *info); !ok) return in_file(ok.error(), input);
+        offset = first;
+        auto done =
+            write_snapshot(codec, std::move(*info), source, output,
+                           {.durable = options.durable, .replace = options.replace, .lock = options.lock});
+        if (!done && done.error().code == error_code::corrupt) return in_file(done.error(), input);
+        return done;
+    });
 }
 
 result<snapshot_info> import_bytes(foreign_format format, const source_opener& open,
                                    const std::string& output, const import_options& options) {
-    using namespace detail;
-    if (!open) return failure{error_code::invalid_argument, "there is no source to import from"};
-    const foreign_codec& codec = codec_of(format);
-    auto source = open();
-    if (!source) return source.error();
-    auto info = read_foreign_header(codec, *source);
-    if (!info) return info.error();
-    std::vector<std::byte> buffer(
-        static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, info->payload_bytes)));
-    for (std::uint64_t done = 0; done < info->payload_bytes;) {
-        const auto some =
-            static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), info->payload_bytes - done));
-        auto got = read_up_to(*source, std::span(buffer).first(some));
-        if (!got) return got.error();
-        done += *got;
-        if (*got != some) return too_short(info->payload_bytes, done);
-    }
-    auto rest = read_tail(*source);
-    if (!rest) return rest.error();
-    if (auto ok = take_tail(codec, *rest, options, *info); !ok) return ok.error();
-    source = open();
-    if (!source) return source.error();
-    auto again = read_foreign_header(codec, *source);
-    if (!again) return again.error();
-    if (again->fields != info->fields) return failure{error_code::io, "the input changed while it was read"};
-    return write_snapshot(codec, std::move(*info), *source, output,
-                          {.durable = options.durable, .replace = options.replace});
+    return detail::guarded([&]() -> result<snapshot_info> {
+        using namespace detail;
+        if (!open) return failure{error_code::invalid_argument, "there is no source to import from"};
+        const foreign_codec& codec = codec_of(format);
+        auto source = open();
+        if (!source) return source.error();
+        auto info = read_foreign_header(codec, *source);
+        if (!info) return info.error();
+        std::vector<std::byte> buffer(
+            static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, info->payload_bytes)));
+        for (std::uint64_t done = 0; done < info->payload_bytes;) {
+            const auto some =
+                static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), info->payload_bytes - done));
+            auto got = read_up_to(*source, std::span(buffer).first(some));
+            if (!got) return got.error();
+            done += *got;
+            if (*got != some) return too_short(info->payload_bytes, done);
+        }
+        auto rest = read_tail(*source);
+        if (!rest) return rest.error();
+        if (auto ok = take_tail(codec, *rest, options, *info); !ok) return ok.error();
+        source = open();
+        if (!source) return source.error();
+        auto again = read_foreign_header(codec, *source);
+        if (!again) return again.error();
+        if (again->fields != info->fields)
+            return failure{error_code::io, "the input changed while it was read"};
+        return write_snapshot(codec, std::move(*info), *source, output,
+                              {.durable = options.durable, .replace = options.replace});
+    });
 }
 
 result<snapshot_info> export_file(foreign_format format, const std::string& input, const std::string& output,
                                   bool durable, bool replace, change_lock* lock) {
-    using namespace detail;
-    const foreign_codec& codec = codec_of(format);
-    auto reader = chunk_reader::open(input);
-    if (!reader) return reader.error();
-    if (auto ok = check_known(reader->info()); !ok) return in_file(ok.error(), input);
-    const snapshot_info info = reader->info();
-    if (info.kind != codec.kind)
-        return failure{error_code::mismatch, input + ": it holds a " +
-                                                 std::string(find_kind(info.kind)->name) + ", and " +
-                                                 std::string(codec.name) + " is the format of a " +
-                                                 std::string(find_kind(codec.kind)->name)};
-    if (info.keys != key_form{}) // the other program would look for keys as they are
-        return failure{error_code::unsupported, input + ": its keys are taken " + form_text(info.keys) +
-                                                    ", which a file of " + std::string(codec.name) +
-                                                    " cannot say"};
-    snapshot_info told = info;
-    const file_promise promised{.durable = durable, .replace = replace, .lock = lock};
-    if (auto ok = codec.complete(told, [&] { return ones_of_file(input); }); !ok)
-        return in_file(ok.error(), input);
-    auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
-        if (auto ok = sink(codec.header_of(told)); !ok) return ok;
-        auto done = every_chunk(*reader, [&](std::span<const std::uint64_t> words) {
-            return sink(std::as_bytes(words)); // little-endian in both
+    return detail::guarded([&]() -> result<snapshot_info> {
+        using namespace detail;
+        const foreign_codec& codec = codec_of(format);
+        auto reader = chunk_reader::open(input);
+        if (!reader) return reader.error();
+        if (auto ok = check_known(reader->info()); !ok) return in_file(ok.error(), input);
+        const snapshot_info info = reader->info();
+        if (info.kind != codec.kind)
+            return failure{error_code::mismatch, input + ": it holds a " +
+                                                     std::string(find_kind(info.kind)->name) + ", and " +
+                                                     std::string(codec.name) + " is the format of a " +
+                                                     std::string(find_kind(codec.kind)->name)};
+        if (info.keys != key_form{}) // the other program would look for keys as they are
+            return failure{error_code::unsupported, input + ": its keys are taken " + form_text(info.keys) +
+                                                        ", which a file of " + std::string(codec.name) +
+                                                        " cannot say"};
+        snapshot_info told = info;
+        const file_promise promised{.durable = durable, .replace = replace, .lock = lock};
+        if (auto ok = codec.complete(told, [&] { return ones_of_file(input); }); !ok)
+            return in_file(ok.error(), input);
+        auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
+            if (auto ok = sink(codec.header_of(told)); !ok) return ok;
+            auto done = every_chunk(*reader, [&](std::span<const std::uint64_t> words) {
+                return sink(std::as_bytes(words)); // little-endian in both
+            });
+            if (!done) return in_file(done.error(), input);
+            if (!codec.has_metadata || info.label.empty()) return {};
+            return sink(std::as_bytes(std::span(info.label)));
         });
-        if (!done) return in_file(done.error(), input);
-        if (!codec.has_metadata || info.label.empty()) return {};
-        return sink(std::as_bytes(std::span(info.label)));
+        if (!written) return written.error();
+        return info;
     });
-    if (!written) return written.error();
-    return info;
 }
 
 } // namespace bouncer

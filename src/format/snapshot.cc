@@ -220,18 +220,22 @@ result<void> check_known(const snapshot_info& info) {
 } // namespace detail
 
 result<snapshot_info> inspect(const std::string& path) {
-    auto reader = detail::chunk_reader::open(path);
-    if (!reader) return reader.error();
-    if (auto ok = detail::check_known(reader->info()); !ok) return detail::in_file(ok.error(), path);
-    return reader->info();
+    return detail::guarded([&]() -> result<snapshot_info> {
+        auto reader = detail::chunk_reader::open(path);
+        if (!reader) return reader.error();
+        if (auto ok = detail::check_known(reader->info()); !ok) return detail::in_file(ok.error(), path);
+        return reader->info();
+    });
 }
 
 result<snapshot_info> verify(const std::string& path) {
-    auto reader = detail::chunk_reader::open(path);
-    if (!reader) return reader.error();
-    if (auto ok = detail::check_known(reader->info()); !ok) return detail::in_file(ok.error(), path);
-    if (auto ok = reader->check_all(); !ok) return detail::in_file(ok.error(), path);
-    return reader->info();
+    return detail::guarded([&]() -> result<snapshot_info> {
+        auto reader = detail::chunk_reader::open(path);
+        if (!reader) return reader.error();
+        if (auto ok = detail::check_known(reader->info()); !ok) return detail::in_file(ok.error(), path);
+        if (auto ok = reader->check_all(); !ok) return detail::in_file(ok.error(), path);
+        return reader->info();
+    });
 }
 
 } // namespace bouncer

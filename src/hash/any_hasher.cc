@@ -49,22 +49,26 @@ result<any_hasher> made(hash_algorithm algorithm, std::uint64_t seed, const std:
 
 result<any_hasher> any_hasher::make(std::string_view name, std::uint64_t seed,
                                     const std::optional<secret_key>& key) {
-    const auto algorithm = algorithm_called(name);
-    if (!algorithm)
-        return failure{error_code::invalid_argument,
-                       "no hash is called \"" + std::string(name) + "\"; there are " + every_name()};
-    return made(*algorithm, seed, key);
+    return detail::guarded([&]() -> result<any_hasher> {
+        const auto algorithm = algorithm_called(name);
+        if (!algorithm)
+            return failure{error_code::invalid_argument,
+                           "no hash is called \"" + std::string(name) + "\"; there are " + every_name()};
+        return made(*algorithm, seed, key);
+    });
 }
 
 result<any_hasher> any_hasher::make(const hash_spec& spec, const std::optional<secret_key>& key) {
-    if (detail::hash_name(spec.algorithm).empty())
-        return failure{error_code::unsupported, "no built-in hasher: " + to_string(spec)};
-    if (spec.algorithm == static_cast<std::uint32_t>(hash_algorithm::prehashed)) return no_hash_of_keys();
-    const std::uint64_t seed = detail::hash_takes_key(spec.algorithm) ? 0 : spec.seed_or_fingerprint;
-    auto out = made(static_cast<hash_algorithm>(spec.algorithm), seed, key);
-    if (!out) return out;
-    if (auto ok = check_same_hash(spec, out->spec()); !ok) return ok.error();
-    return out;
+    return detail::guarded([&]() -> result<any_hasher> {
+        if (detail::hash_name(spec.algorithm).empty())
+            return failure{error_code::unsupported, "no built-in hasher: " + to_string(spec)};
+        if (spec.algorithm == static_cast<std::uint32_t>(hash_algorithm::prehashed)) return no_hash_of_keys();
+        const std::uint64_t seed = detail::hash_takes_key(spec.algorithm) ? 0 : spec.seed_or_fingerprint;
+        auto out = made(static_cast<hash_algorithm>(spec.algorithm), seed, key);
+        if (!out) return out;
+        if (auto ok = check_same_hash(spec, out->spec()); !ok) return ok.error();
+        return out;
+    });
 }
 
 std::uint64_t any_hasher::other(std::span<const std::byte> key) const noexcept {

@@ -58,24 +58,28 @@ std::string to_string(const hash_spec& spec) {
 }
 
 result<void> check_known_hash(const hash_spec& spec) {
-    if (spec.algorithm >= first_user_hash_id) return {};
-    if (detail::hash_name(spec.algorithm).empty())
-        return failure{error_code::invalid_argument,
-                       "no hash algorithm has the id " + std::to_string(spec.algorithm)};
-    if (is_seedless(spec.algorithm) && spec.seed_or_fingerprint != 0)
-        return failure{error_code::invalid_argument, "this hash takes no seed: " + to_string(spec)};
-    return {};
+    return detail::guarded([&]() -> result<void> {
+        if (spec.algorithm >= first_user_hash_id) return {};
+        if (detail::hash_name(spec.algorithm).empty())
+            return failure{error_code::invalid_argument,
+                           "no hash algorithm has the id " + std::to_string(spec.algorithm)};
+        if (is_seedless(spec.algorithm) && spec.seed_or_fingerprint != 0)
+            return failure{error_code::invalid_argument, "this hash takes no seed: " + to_string(spec)};
+        return {};
+    });
 }
 
 result<void> check_same_hash(const hash_spec& built, const hash_spec& given) {
-    if (built == given) return {};
-    if (built.algorithm == given.algorithm && detail::hash_takes_key(built.algorithm))
-        return failure{error_code::wrong_key,
-                       "the secret key is not the one the filter was built with: fingerprint " +
-                           hex(given.seed_or_fingerprint, 16) + " instead of " +
-                           hex(built.seed_or_fingerprint, 16)};
-    return failure{error_code::mismatch, "the filter was built with hash (" + to_string(built) + "), not (" +
-                                             to_string(given) + ")"};
+    return detail::guarded([&]() -> result<void> {
+        if (built == given) return {};
+        if (built.algorithm == given.algorithm && detail::hash_takes_key(built.algorithm))
+            return failure{error_code::wrong_key,
+                           "the secret key is not the one the filter was built with: fingerprint " +
+                               hex(given.seed_or_fingerprint, 16) + " instead of " +
+                               hex(built.seed_or_fingerprint, 16)};
+        return failure{error_code::mismatch, "the filter was built with hash (" + to_string(built) +
+                                                 "), not (" + to_string(given) + ")"};
+    });
 }
 
 } // namespace bouncer

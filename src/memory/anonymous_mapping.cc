@@ -77,9 +77,12 @@ result<anonymous_mapping> map_anonymous(std::uint64_t bytes, const memory_option
 
     const auto address = reinterpret_cast<std::uintptr_t>(base);
     void* const data = static_cast<char*>(base) + (round_up(address + page_bytes(), alignment) - address);
-    result<void> ready = ::mprotect(data, static_cast<std::size_t>(open_bytes), PROT_READ | PROT_WRITE) == 0
-                             ? prepare(data, open_bytes, options)
-                             : result<void>(no_memory(bytes, errno));
+    // Guarded here: what it throws would leave the mapping behind.
+    const result<void> ready = guarded([&]() -> result<void> {
+        if (::mprotect(data, static_cast<std::size_t>(open_bytes), PROT_READ | PROT_WRITE) != 0)
+            return no_memory(bytes, errno);
+        return prepare(data, open_bytes, options);
+    });
     if (!ready) {
         ::munmap(base, static_cast<std::size_t>(base_bytes));
         return ready.error();

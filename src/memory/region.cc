@@ -41,15 +41,17 @@ result<void> check_size(std::uint64_t bytes) {
 } // namespace
 
 result<region> region::allocate(std::uint64_t bytes, const memory_options& options) {
-    if (auto fits = check_size(bytes); !fits) return fits.error();
-    if (options.host) {
-        if (options.numa != numa_policy::none) {
-            return failure{error_code::unsupported, "a NUMA policy cannot be applied to a host's memory"};
+    return detail::guarded([&]() -> result<region> {
+        if (auto fits = check_size(bytes); !fits) return fits.error();
+        if (options.host) {
+            if (options.numa != numa_policy::none) {
+                return failure{error_code::unsupported, "a NUMA policy cannot be applied to a host's memory"};
+            }
+            return allocate_from_host(bytes, *options.host);
         }
-        return allocate_from_host(bytes, *options.host);
-    }
-    if (bytes < mapping_threshold_bytes && options.numa == numa_policy::none) return allocate_heap(bytes);
-    return allocate_mapping(bytes, options);
+        if (bytes < mapping_threshold_bytes && options.numa == numa_policy::none) return allocate_heap(bytes);
+        return allocate_mapping(bytes, options);
+    });
 }
 
 result<region> region::allocate_heap(std::uint64_t bytes) {

@@ -28,29 +28,34 @@ double growth_per_year(double per_period, double period_days) {
 }
 
 result<capacity_plan> plan_capacity(std::uint64_t keys_today, const growth& expected) {
-    using detail::scientific;
-    if (keys_today == 0) return failure{error_code::invalid_argument, "keys must be at least 1, and is 0"};
-    if (!(expected.per_year > -1) || !std::isfinite(expected.per_year))
-        return failure{error_code::invalid_argument, "growth must be above -100 %, and is " +
-                                                         scientific(100 * expected.per_year) + " % a year"};
-    if (!(expected.years >= 0) || !(expected.years <= 1000))
-        return failure{error_code::invalid_argument,
-                       "years must be 0 to 1000, and is " + scientific(expected.years)};
-    if (!(expected.headroom >= 1) || !(expected.headroom <= 1e6))
-        return failure{error_code::invalid_argument,
-                       "headroom is a factor from 1 to 10^6, and is " + scientific(expected.headroom)};
-    const double end = keys_after(keys_today, expected.per_year, expected.years);
-    // Keys that become fewer still must fit today.
-    const double design = std::max(end, static_cast<double>(keys_today)) * expected.headroom;
-    if (!(design <= static_cast<double>(keys_most)))
-        return failure{error_code::too_large, std::to_string(keys_today) + " keys become " +
-                                                  scientific(design) + ", headroom counted: more than 2^48"};
-    capacity_plan out;
-    out.keys_at_end = static_cast<std::uint64_t>(std::ceil(end));
-    out.keys_design = static_cast<std::uint64_t>(std::ceil(design));
-    out.years_until_full = years_until(keys_today, out.keys_design, expected.per_year);
-    if (out.keys_design == keys_today && !(expected.per_year > 0)) out.years_until_full.reset();
-    return out;
+    return detail::guarded([&]() -> result<capacity_plan> {
+        using detail::scientific;
+        if (keys_today == 0)
+            return failure{error_code::invalid_argument, "keys must be at least 1, and is 0"};
+        if (!(expected.per_year > -1) || !std::isfinite(expected.per_year))
+            return failure{error_code::invalid_argument, "growth must be above -100 %, and is " +
+                                                             scientific(100 * expected.per_year) +
+                                                             " % a year"};
+        if (!(expected.years >= 0) || !(expected.years <= 1000))
+            return failure{error_code::invalid_argument,
+                           "years must be 0 to 1000, and is " + scientific(expected.years)};
+        if (!(expected.headroom >= 1) || !(expected.headroom <= 1e6))
+            return failure{error_code::invalid_argument,
+                           "headroom is a factor from 1 to 10^6, and is " + scientific(expected.headroom)};
+        const double end = keys_after(keys_today, expected.per_year, expected.years);
+        // Keys that become fewer still must fit today.
+        const double design = std::max(end, static_cast<double>(keys_today)) * expected.headroom;
+        if (!(design <= static_cast<double>(keys_most)))
+            return failure{error_code::too_large, std::to_string(keys_today) + " keys become " +
+                                                      scientific(design) +
+                                                      ", headroom counted: more than 2^48"};
+        capacity_plan out;
+        out.keys_at_end = static_cast<std::uint64_t>(std::ceil(end));
+        out.keys_design = static_cast<std::uint64_t>(std::ceil(design));
+        out.years_until_full = years_until(keys_today, out.keys_design, expected.per_year);
+        if (out.keys_design == keys_today && !(expected.per_year > 0)) out.years_until_full.reset();
+        return out;
+    });
 }
 
 std::optional<std::chrono::year_month_day> day_after(std::chrono::year_month_day start, double years) {

@@ -4,6 +4,7 @@
 #include <bouncer/all_filters.h>
 #include <bouncer/planner.h>
 
+#include "planner/kinds.h"
 #include "planner/lines.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ class chain_model {
         const auto attempt =
             detail::scalable_layer<typename F::filter_type>::first_attempt(layers_.back().capacity);
         if (keys - before < attempt) return out;
-        const auto further = F::plan(chosen_, room_ + 1);
+        const auto further = unless_no_memory(F::plan(chosen_, room_ + 1));
         return further ? out + further->back().size_bytes : out;
     }
     double rate(std::uint64_t keys) {
@@ -107,7 +108,7 @@ class chain_model {
 
   private:
     void extend(std::uint64_t keys) {
-        auto planned = F::plan(chosen_, keys);
+        auto planned = unless_no_memory(F::plan(chosen_, keys));
         if (!planned) return;
         layers_ = std::move(*planned);
         room_ = 0;

@@ -36,14 +36,17 @@ std::vector<kind_abilities> all_abilities() {
 }
 
 result<candidate> design(std::string_view kind, const goal& wanted) {
-    const kind_entry* const entry = find_kind(kind);
-    if (entry == nullptr) {
-        std::string names;
-        for (const kind_entry& each : entries) names += (names.empty() ? "" : ", ") + std::string(each.name);
-        return failure{error_code::invalid_argument,
-                       "there is no kind " + std::string(kind) + "; there are " + names};
-    }
-    return entry->solve(wanted, 0);
+    return detail::guarded([&]() -> result<candidate> {
+        const kind_entry* const entry = find_kind(kind);
+        if (entry == nullptr) {
+            std::string names;
+            for (const kind_entry& each : entries)
+                names += (names.empty() ? "" : ", ") + std::string(each.name);
+            return failure{error_code::invalid_argument,
+                           "there is no kind " + std::string(kind) + "; there are " + names};
+        }
+        return entry->solve(wanted, 0);
+    });
 }
 
 } // namespace bouncer::planner

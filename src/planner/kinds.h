@@ -3,9 +3,18 @@
 
 #include <bouncer/planner.h>
 
+#include <new>
 #include <span>
+#include <utility>
 
 namespace bouncer::planner {
+
+// Throws std::bad_alloc where a size could not be had for want of memory: any other failure says that a kind is not suited.
+template <class T>
+result<T> unless_no_memory(result<T> got) {
+    if (!got && got.error().code == error_code::out_of_memory) throw std::bad_alloc();
+    return got;
+}
 
 struct kind_entry {
     std::string_view name;

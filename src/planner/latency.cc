@@ -37,42 +37,47 @@ std::string percent(double share) {
 } // namespace
 
 result<latency_plan> plan_latency(const latency_budget& budget) {
-    if (auto ok = check(budget); !ok) return ok.error();
-    const double present = 1 - budget.absent;
-    const double late_present = budget.hit_ms > budget.slo_ms ? present : 0;
-    const bool misses_late = budget.miss_ms > budget.slo_ms;
-    latency_plan out;
-    out.late_without = late_present + (misses_late ? budget.absent : 0);
-    out.mean_ms_without = present * budget.hit_ms + budget.absent * budget.miss_ms;
-    if (late_present > budget.tolerate)
-        return nonsense("no filter can help: requests for present keys take " + scientific(budget.hit_ms) +
-                        " ms, above the limit of " + scientific(budget.slo_ms) + " ms, and are " +
-                        percent(present) + " of all, above the tolerated " + percent(budget.tolerate));
-    out.late_with = out.late_without;
-    out.mean_ms_with = out.mean_ms_without;
-    if (out.late_without <= budget.tolerate) return out; // kept without a filter
-    const double left = budget.tolerate - late_present;
-    if (!(left > 0))
-        return nonsense("no filter can help: a tolerated share of " + percent(budget.tolerate) +
-                        " leaves no room for a single false positive of " + scientific(budget.miss_ms) +
-                        " ms");
-    out.rate = left / budget.absent; // below 1, because the budget is broken without a filter
-    out.late_with = late_present + budget.absent * *out.rate;
-    out.mean_ms_with = present * budget.hit_ms + budget.absent * *out.rate * budget.miss_ms;
-    return out;
+    return detail::guarded([&]() -> result<latency_plan> {
+        if (auto ok = check(budget); !ok) return ok.error();
+        const double present = 1 - budget.absent;
+        const double late_present = budget.hit_ms > budget.slo_ms ? present : 0;
+        const bool misses_late = budget.miss_ms > budget.slo_ms;
+        latency_plan out;
+        out.late_without = late_present + (misses_late ? budget.absent : 0);
+        out.mean_ms_without = present * budget.hit_ms + budget.absent * budget.miss_ms;
+        if (late_present > budget.tolerate)
+            return nonsense("no filter can help: requests for present keys take " +
+                            scientific(budget.hit_ms) + " ms, above the limit of " +
+                            scientific(budget.slo_ms) + " ms, and are " + percent(present) +
+                            " of all, above the tolerated " + percent(budget.tolerate));
+        out.late_with = out.late_without;
+        out.mean_ms_with = out.mean_ms_without;
+        if (out.late_without <= budget.tolerate) return out; // kept without a filter
+        const double left = budget.tolerate - late_present;
+        if (!(left > 0))
+            return nonsense("no filter can help: a tolerated share of " + percent(budget.tolerate) +
+                            " leaves no room for a single false positive of " + scientific(budget.miss_ms) +
+                            " ms");
+        out.rate = left / budget.absent; // below 1, because the budget is broken without a filter
+        out.late_with = late_present + budget.absent * *out.rate;
+        out.mean_ms_with = present * budget.hit_ms + budget.absent * *out.rate * budget.miss_ms;
+        return out;
+    });
 }
 
 result<traffic> plan_traffic(double requests_per_s, double absent, double rate) {
-    if (!(requests_per_s > 0) || !std::isfinite(requests_per_s))
-        return nonsense("requests per second must be above 0, and is " + scientific(requests_per_s));
-    if (!(absent >= 0 && absent <= 1))
-        return nonsense("the share of absent keys must be 0 to 1, and is " + scientific(absent));
-    if (!(rate >= 0 && rate <= 1)) return nonsense("the rate must be 0 to 1, and is " + scientific(rate));
-    traffic out;
-    out.avoided_per_s = requests_per_s * absent * (1 - rate);
-    out.wasted_per_s = requests_per_s * absent * rate;
-    out.remaining_per_s = requests_per_s * (1 - absent) + out.wasted_per_s;
-    return out;
+    return detail::guarded([&]() -> result<traffic> {
+        if (!(requests_per_s > 0) || !std::isfinite(requests_per_s))
+            return nonsense("requests per second must be above 0, and is " + scientific(requests_per_s));
+        if (!(absent >= 0 && absent <= 1))
+            return nonsense("the share of absent keys must be 0 to 1, and is " + scientific(absent));
+        if (!(rate >= 0 && rate <= 1)) return nonsense("the rate must be 0 to 1, and is " + scientific(rate));
+        traffic out;
+        out.avoided_per_s = requests_per_s * absent * (1 - rate);
+        out.wasted_per_s = requests_per_s * absent * rate;
+        out.remaining_per_s = requests_per_s * (1 - absent) + out.wasted_per_s;
+        return out;
+    });
 }
 
 } // namespace bouncer::planner

@@ -93,38 +93,40 @@ std::vector<double> monkey_bits(const std::vector<double>& level_keys, double bi
 }
 
 result<lsm_split> plan_lsm(const lsm_tree& tree) {
-    if (auto ok = check(tree); !ok) return ok.error();
-    std::vector<double> keys(tree.levels);
-    double sum = 0;
-    for (std::uint32_t i = 0; i < tree.levels; ++i) sum += keys[i] = std::pow(tree.ratio, i);
-    for (double& n : keys) {
-        n *= static_cast<double>(tree.keys) / sum;
-        if (n < 1)
-            return failure{error_code::invalid_argument,
-                           std::to_string(tree.keys) + " keys in " + std::to_string(tree.levels) +
-                               " levels of ratio " + detail::scientific(tree.ratio) +
-                               " leave less than one key for the first"};
-    }
-    const double bits = 8 * static_cast<double>(tree.size_bytes);
-    const double uniform = bits / static_cast<double>(tree.keys);
-    // Below a bit per key a real filter is much worse than the curve: its k cannot be below 1. So every number of
-    // largest levels without a filter is tried, and the exact rates decide.
-    lsm_split best;
-    for (std::size_t filtered = keys.size(); filtered > 0; --filtered) {
-        const std::vector<double> smallest(keys.begin(),
-                                           keys.begin() + static_cast<std::ptrdiff_t>(filtered));
-        std::vector<double> split = monkey_bits(smallest, bits);
-        split.resize(keys.size(), 0.0);
-        lsm_split tried = exact_split(keys, split);
-        if (best.levels.empty() || tried.reads < best.reads) best = std::move(tried);
-    }
-    best.uniform_bits_per_key = uniform;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        lsm_level& level = best.levels[i];
-        level.uniform_rate = flat_rate(level.keys, static_cast<std::uint64_t>(uniform * keys[i] / 8));
-        best.uniform_reads += level.uniform_rate;
-    }
-    return best;
+    return detail::guarded([&]() -> result<lsm_split> {
+        if (auto ok = check(tree); !ok) return ok.error();
+        std::vector<double> keys(tree.levels);
+        double sum = 0;
+        for (std::uint32_t i = 0; i < tree.levels; ++i) sum += keys[i] = std::pow(tree.ratio, i);
+        for (double& n : keys) {
+            n *= static_cast<double>(tree.keys) / sum;
+            if (n < 1)
+                return failure{error_code::invalid_argument,
+                               std::to_string(tree.keys) + " keys in " + std::to_string(tree.levels) +
+                                   " levels of ratio " + detail::scientific(tree.ratio) +
+                                   " leave less than one key for the first"};
+        }
+        const double bits = 8 * static_cast<double>(tree.size_bytes);
+        const double uniform = bits / static_cast<double>(tree.keys);
+        // Below a bit per key a real filter is much worse than the curve: its k cannot be below 1. So every number of
+        // largest levels without a filter is tried, and the exact rates decide.
+        lsm_split best;
+        for (std::size_t filtered = keys.size(); filtered > 0; --filtered) {
+            const std::vector<double> smallest(keys.begin(),
+                                               keys.begin() + static_cast<std::ptrdiff_t>(filtered));
+            std::vector<double> split = monkey_bits(smallest, bits);
+            split.resize(keys.size(), 0.0);
+            lsm_split tried = exact_split(keys, split);
+            if (best.levels.empty() || tried.reads < best.reads) best = std::move(tried);
+        }
+        best.uniform_bits_per_key = uniform;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            lsm_level& level = best.levels[i];
+            level.uniform_rate = flat_rate(level.keys, static_cast<std::uint64_t>(uniform * keys[i] / 8));
+            best.uniform_reads += level.uniform_rate;
+        }
+        return best;
+    });
 }
 
 } // namespace bouncer::planner

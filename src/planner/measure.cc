@@ -90,18 +90,19 @@ result<any_filter> made(const kind_entry& kind, const goal& wanted, std::uint64_
 
 result<measurement> measure(std::string_view kind, const goal& wanted, std::uint64_t questions, double fill,
                             std::uint64_t seed) {
-    const kind_entry* const entry = find_kind(kind);
-    if (entry == nullptr)
-        return failure{error_code::invalid_argument, "there is no kind " + std::string(kind)};
-    if (wanted.keys == 0) return failure{error_code::invalid_argument, "keys must be at least 1, and is 0"};
-    if (!(fill > 0) || !(fill <= 1000))
-        return failure{error_code::invalid_argument, "a fill is above 0 and at most 1000"};
-    if (entry->can.fixed && fill != 1)
-        return failure{error_code::unsupported,
-                       std::string(kind) + " holds the keys it was built from, no others"};
-    if (entry->can.exact)
-        return failure{error_code::unsupported, std::string(kind) + " never errs within its universe"};
-    try {
+    return detail::guarded([&]() -> result<measurement> {
+        const kind_entry* const entry = find_kind(kind);
+        if (entry == nullptr)
+            return failure{error_code::invalid_argument, "there is no kind " + std::string(kind)};
+        if (wanted.keys == 0)
+            return failure{error_code::invalid_argument, "keys must be at least 1, and is 0"};
+        if (!(fill > 0) || !(fill <= 1000))
+            return failure{error_code::invalid_argument, "a fill is above 0 and at most 1000"};
+        if (entry->can.fixed && fill != 1)
+            return failure{error_code::unsupported,
+                           std::string(kind) + " holds the keys it was built from, no others"};
+        if (entry->can.exact)
+            return failure{error_code::unsupported, std::string(kind) + " never errs within its universe"};
         const auto count =
             std::max<std::uint64_t>(1, static_cast<std::uint64_t>(fill * static_cast<double>(wanted.keys)));
         double ns_per_key = 0;
@@ -122,10 +123,7 @@ result<measurement> measure(std::string_view kind, const goal& wanted, std::uint
         }
         out.rate = out.asked == 0 ? 0 : static_cast<double>(out.wrong) / static_cast<double>(out.asked);
         return out;
-    } catch (const std::bad_alloc&) {
-        return failure{error_code::out_of_memory,
-                       "no memory for " + std::to_string(wanted.keys) + " keys of a measurement"};
-    }
+    });
 }
 
 } // namespace bouncer::planner

@@ -31,7 +31,7 @@ std::string lacking(const abilities& can, const abilities& needs) {
 }
 
 result<candidate> solve(const kind_entry& kind, const goal& wanted, const wishes& all) {
-    return all.k ? kind.solve_k(wanted, *all.k) : kind.solve(wanted, all.keys_today);
+    return unless_no_memory(all.k ? kind.solve_k(wanted, *all.k) : kind.solve(wanted, all.keys_today));
 }
 
 // The most keys that keep a rate in a size, to 0.05 %: about as close as sizes are.
@@ -114,45 +114,47 @@ failure nobody(const std::vector<candidate>& all, const asked& what) {
 } // namespace
 
 result<std::vector<candidate>> rank(const wishes& wanted) {
-    const auto what = complete(wanted);
-    if (!what) return what.error();
-    std::vector<candidate> out;
-    for (const kind_entry& kind : kind_entries()) {
-        auto made = answer(kind, *what, wanted);
-        candidate one;
-        std::string why_not = lacking(kind.can, wanted.needs);
-        if (made) {
-            one = std::move(*made);
-            // Of the suited kinds only: nobody() names the smallest of these.
-            if (why_not.empty()) {
-                one.cost = cost_of(one, wanted.prefer, what->rate.value_or(one.rate),
-                                   static_cast<double>(what->keys ? one.size_bytes : *what->size_bytes));
-                why_not = too_large_for(one, *what);
-                if (why_not.empty()) why_not = misses_rate(one, *what);
+    return detail::guarded([&]() -> result<std::vector<candidate>> {
+        const auto what = complete(wanted);
+        if (!what) return what.error();
+        std::vector<candidate> out;
+        for (const kind_entry& kind : kind_entries()) {
+            auto made = answer(kind, *what, wanted);
+            candidate one;
+            std::string why_not = lacking(kind.can, wanted.needs);
+            if (made) {
+                one = std::move(*made);
+                // Of the suited kinds only: nobody() names the smallest of these.
+                if (why_not.empty()) {
+                    one.cost = cost_of(one, wanted.prefer, what->rate.value_or(one.rate),
+                                       static_cast<double>(what->keys ? one.size_bytes : *what->size_bytes));
+                    why_not = too_large_for(one, *what);
+                    if (why_not.empty()) why_not = misses_rate(one, *what);
+                }
+            } else {
+                if (why_not.empty() || kind.can.exact) why_not = made.error().message;
             }
-        } else {
-            if (why_not.empty() || kind.can.exact) why_not = made.error().message;
+            one.kind = kind.name;
+            one.can = kind.can;
+            one.why_not = std::move(why_not);
+            out.push_back(std::move(one));
         }
-        one.kind = kind.name;
-        one.can = kind.can;
-        one.why_not = std::move(why_not);
-        out.push_back(std::move(one));
-    }
-    if (std::none_of(out.begin(), out.end(), [](const candidate& c) { return c.why_not.empty(); }))
-        return nobody(out, *what);
-    // Where keys are what is solved for, more of them are better, not fewer bytes.
-    const bool most = wanted.prefer == prefer::space && !what->keys;
-    const bool best = wanted.prefer == prefer::space && !what->rate;
-    const auto value = [&](const candidate& one) {
-        const double worse = one.can.foreign ? 1.02 : 1; // for interchange: behind an equal of ours
-        if (most) return -static_cast<double>(one.keys) / worse;
-        return worse * (best ? one.rate : one.cost);
-    };
-    std::stable_sort(out.begin(), out.end(), [&](const candidate& a, const candidate& b) {
-        if (a.why_not.empty() != b.why_not.empty()) return a.why_not.empty();
-        return a.why_not.empty() && value(a) < value(b);
+        if (std::none_of(out.begin(), out.end(), [](const candidate& c) { return c.why_not.empty(); }))
+            return nobody(out, *what);
+        // Where keys are what is solved for, more of them are better, not fewer bytes.
+        const bool most = wanted.prefer == prefer::space && !what->keys;
+        const bool best = wanted.prefer == prefer::space && !what->rate;
+        const auto value = [&](const candidate& one) {
+            const double worse = one.can.foreign ? 1.02 : 1; // for interchange: behind an equal of ours
+            if (most) return -static_cast<double>(one.keys) / worse;
+            return worse * (best ? one.rate : one.cost);
+        };
+        std::stable_sort(out.begin(), out.end(), [&](const candidate& a, const candidate& b) {
+            if (a.why_not.empty() != b.why_not.empty()) return a.why_not.empty();
+            return a.why_not.empty() && value(a) < value(b);
+        });
+        return out;
     });
-    return out;
 }
 
 } // namespace bouncer::planner

@@ -16,6 +16,7 @@ constexpr words_access access_of = !F::words_type::writable    ? words_access::v
 
 template <class F>
 [[gnu::noinline]] choice choice_of(const typename F::parameters& chosen) {
+    const tests_own here;
     return {chosen, F::describe(chosen)};
 }
 
@@ -54,7 +55,10 @@ class reading : public subject::model {
         else
             return model::may_contain_acquire(hash);
     }
-    subject view() const override { return held_subject(f.view()); }
+    subject view() const override {
+        const tests_own here; // a chain's view allocates
+        return held_subject(f.view());
+    }
     subject moved() override { return held_subject(std::move(f)); }
     void assign(model&& other) override { f = std::move(dynamic_cast<reading&>(other).f); }
     double fill_ratio() const override {
@@ -314,6 +318,7 @@ class owning final : private storage<F>, public referring<F> {
 
 template <class F>
 subject held_subject(F filter) {
+    const tests_own here;
     return subject(std::make_unique<owning<F>>(std::move(filter)));
 }
 
@@ -565,6 +570,7 @@ class kind_of final : public kind_in_any_access<typename F::template with_words<
         if constexpr (detail::shareable<F>) {
             auto file = bouncer::open_shared<F>(path, how);
             if (!file) return file.error();
+            const tests_own here;
             auto shared = std::make_unique<shared_model<F>>(std::move(*file));
             F& inside = shared->filter();
             return shared_subject(std::move(shared), subject(std::make_unique<referring<F>>(inside)));

@@ -33,6 +33,15 @@
 
 namespace bouncer::test {
 
+// While one exists, what this thread allocates is a test's own, not the library's: see tests/no_memory.
+struct tests_own {
+    tests_own() noexcept { ++depth; }
+    tests_own(const tests_own&) = delete;
+    tests_own& operator=(const tests_own&) = delete;
+    ~tests_own() { --depth; }
+    static inline constinit thread_local int depth = 0;
+};
+
 enum class words_access : std::uint8_t { plain, atomic, view };
 using hash_span = std::span<const std::uint64_t>;
 

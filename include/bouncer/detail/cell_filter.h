@@ -38,44 +38,53 @@ class cell_filter {
 
     // [any-thread] The parameters that create(goal) would use, the bytes that parameters take, whether they make sense,
     // and parameters in words.
-    static result<parameters> solve(const goal& wanted) { return Layout::solve(wanted); }
+    static result<parameters> solve(const goal& wanted) {
+        return guarded([&] { return Layout::solve(wanted); });
+    }
     static std::uint64_t size_bytes_of(const parameters& chosen) noexcept {
         return words_of(chosen) * sizeof(std::uint64_t);
     }
-    static result<void> check(const parameters& chosen) { return Layout::check(chosen); }
+    static result<void> check(const parameters& chosen) {
+        return guarded([&] { return Layout::check(chosen); });
+    }
     static std::string describe(const parameters& chosen) { return Layout::describe(chosen); }
 
     // [any-thread] An empty filter for a goal, or for explicit parameters. Nothing is allocated before every value has
     // been checked.
     static result<Derived> create(const goal& wanted,
                                   const filter_options& options = {}) requires(Words::writable) {
-        auto solved = Layout::solve(wanted);
+        auto solved = solve(wanted);
         if (!solved) return solved.error();
         return create(*solved, options);
     }
     static result<Derived> create(const parameters& chosen,
                                   const filter_options& options = {}) requires(Words::writable) {
-        if (auto ok = Layout::check(chosen); !ok) return ok.error();
-        const hash_spec spec = options.hash.value_or(hash_spec{});
-        if (auto ok = check_known_hash(spec); !ok) return ok.error();
-        auto memory = region::allocate(size_bytes_of(chosen), options.memory);
-        if (!memory) return memory.error();
-        return Derived(Layout(chosen), Words(std::move(*memory)), spec);
+        return guarded([&]() -> result<Derived> {
+            if (auto ok = Layout::check(chosen); !ok) return ok.error();
+            const hash_spec spec = options.hash.value_or(hash_spec{});
+            if (auto ok = check_known_hash(spec); !ok) return ok.error();
+            auto memory = region::allocate(size_bytes_of(chosen), options.memory);
+            if (!memory) return memory.error();
+            return Derived(Layout(chosen), Words(std::move(*memory)), spec);
+        });
     }
 
     // [any-thread] A filter over words that already hold its cells; as bit_filter::over.
     static result<Derived> over(Words words, const parameters& chosen, const hash_spec& spec) {
-        if (auto ok = Layout::check(chosen); !ok) return ok.error();
-        if (auto ok = check_known_hash(spec); !ok) return ok.error();
-        if (auto ok = check_words(kind_name, words_of(chosen), words.size(), words.line(0)); !ok)
-            return ok.error();
-        if constexpr (Words::writable && requires { words.memory(); }) {
-            if (!words.memory().writable())
-                return failure{error_code::invalid_argument, "a filter that can add needs writable memory"};
-        }
-        Derived out(Layout(chosen), std::move(words), spec);
-        if (auto ok = out.check_loaded(); !ok) return ok.error();
-        return out;
+        return guarded([&]() -> result<Derived> {
+            if (auto ok = Layout::check(chosen); !ok) return ok.error();
+            if (auto ok = check_known_hash(spec); !ok) return ok.error();
+            if (auto ok = check_words(kind_name, words_of(chosen), words.size(), words.line(0)); !ok)
+                return ok.error();
+            if constexpr (Words::writable && requires { words.memory(); }) {
+                if (!words.memory().writable())
+                    return failure{error_code::invalid_argument,
+                                   "a filter that can add needs writable memory"};
+            }
+            Derived out(Layout(chosen), std::move(words), spec);
+            if (auto ok = out.check_loaded(); !ok) return ok.error();
+            return out;
+        });
     }
 
     // ---- batches: prefetched; each is as the calls one by one, in order ----------------------------------------------
@@ -240,8 +249,10 @@ class cell_filter {
 
     template <class OtherDerived, class OtherWords>
     result<void> check_like(const cell_filter<OtherDerived, Layout, OtherWords>& other) const {
-        if (!(params() == other.params())) return unlike_parameters(describe(), other.describe());
-        return check_same_hash(hash_, other.hash());
+        return guarded([&]() -> result<void> {
+            if (!(params() == other.params())) return unlike_parameters(describe(), other.describe());
+            return check_same_hash(hash_, other.hash());
+        });
     }
 
     template <class OtherDerived, class OtherWords>
