@@ -42,7 +42,7 @@ class counting_layout {
   public:
     using parameters = counting_bloom_parameters;
     static constexpr std::uint16_t kind_id = 6;
-    static constexpr std::uint16_t layout_version = 1;
+    static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "counting_bloom";
     static constexpr std::uint64_t control_words = 0;
 

@@ -20,7 +20,7 @@ class partitioned_layout : public takes_any_hash {
   public:
     using parameters = partitioned_bloom_parameters;
     static constexpr std::uint16_t kind_id = 5;
-    static constexpr std::uint16_t layout_version = 1;
+    static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "partitioned_bloom";
     static constexpr std::uint32_t k_most = 64;
     static constexpr bool one_word = false;

@@ -49,7 +49,7 @@ class stable_layout {
   public:
     using parameters = stable_bloom_parameters;
     static constexpr std::uint16_t kind_id = 7;
-    static constexpr std::uint16_t layout_version = 1;
+    static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "stable_bloom";
     // Word 0 counts the adds; the rest is zero. Two lines, because processors fetch lines in pairs: no cell shares a
     // pair with a word that every add writes.

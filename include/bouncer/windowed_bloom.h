@@ -62,7 +62,7 @@ class windowed_layout {
   public:
     using parameters = windowed_bloom_parameters;
     static constexpr std::uint16_t kind_id = 8;
-    static constexpr std::uint16_t layout_version = 1;
+    static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "windowed_bloom";
     static constexpr std::uint64_t control_words = 16; // word 0: the epoch; the others are zero
     static constexpr std::uint32_t live_most = 7;

@@ -44,11 +44,12 @@ std::uint64_t byte(std::uint64_t hash, unsigned i) {
     return word % 256;
 }
 
-// Probe i of the flat layouts: a cubic in i, as a fraction of 2^64.
+// Probe i of the flat layouts: the hash times a power, by squaring, as a fraction of 2^64.
 std::uint64_t probe(std::uint64_t hash, std::uint64_t i) {
-    const std::uint64_t pairs = i < 2 ? 0 : i * (i - 1) / 2;
-    const std::uint64_t triples = i < 3 ? 0 : i * (i - 1) * (i - 2) / 6;
-    return hash + i * positions(hash, 0) + pairs * positions(hash, 1) + triples * roots[2];
+    std::uint64_t square = roots[1];
+    for (; i != 0; i /= 2, square *= square)
+        if (i % 2 == 1) hash *= square;
+    return hash;
 }
 
 bit_map reference(const bloom_parameters& p, std::uint64_t hash) {
