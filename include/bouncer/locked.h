@@ -94,7 +94,8 @@ class locked {
         return work(state_->filter);
     }
 
-    // [any-thread] The union, as F's. Locks both without deadlock, so two filters may merge crosswise.
+    // [any-thread] The union, as F's. Locks both without deadlock, so two filters may merge crosswise. With itself it locks
+    // once, and is F's merge with itself: bits stay as they are, counters double.
     result<double> merge(const locked& other) {
         return with_both(other, [](F& mine, const F& theirs) { return mine.merge(theirs); });
     }

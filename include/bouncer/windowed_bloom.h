@@ -142,9 +142,12 @@ class basic_windowed_bloom
     // [any-thread] The number of the current step; 0 at first.
     std::uint64_t epoch() const noexcept { return this->words().template load<std::memory_order_acquire>(0); }
 
-    // [any-thread] Makes `epoch` the current step; after a jump over the whole window nothing is left. The current epoch again changes nothing. One that went back is refused (invalid_argument), and so
-    // is one beyond 2^63 (too_large). Adds and queries go on meanwhile; keys of the window are found at every moment.
-    // Replicas that are given the same adds and epochs are the same. O(m) for each step, at most live + 1 of them.
+    // [any-thread] Makes `epoch` the current step; after a jump over the whole window nothing is left. The current epoch
+    // again changes nothing. One that went back is refused (invalid_argument), and so is one beyond 2^63 (too_large).
+    // Adds and queries go on meanwhile. A key that is in the window before and after is found at every moment. A key that a
+    // single step takes out is found until the new epoch is stored; one that a jump over several steps takes out may be
+    // gone before that, or found until the jump is done. Replicas that are given the same adds and epochs are the same.
+    // O(m) for each step, at most live + 1 of them.
     result<void> rotate_to(std::uint64_t epoch) requires(Words::writable) {
         return detail::guarded([&]() -> result<void> {
             if (epoch > epoch_most)

@@ -112,6 +112,18 @@ TEST_P(behind_a_lock, bad_input_is_refused_as_the_filter_does) {
     EXPECT_TRUE(fails_with(locked<subject_filter>::create(k.no_parameters()), error_code::invalid_argument));
 }
 
+TEST_P(merged_behind_a_lock, with_itself_is_the_filter_merged_with_itself) {
+    auto a = locked<subject_filter>::create({.keys = 2'000, .false_positive_rate = 0.01}).value();
+    a.add_batch(random_hashes(1'000, 1));
+    auto f = a.reading([](const subject_filter& inner) { return inner.clone(); });
+    const auto before = f.clone();
+    ASSERT_TRUE(f.merge(f).has_value());
+    EXPECT_TRUE(!k.is.bits || f == before);
+    EXPECT_TRUE(!k.is.deletable || !(f == before)) << "counters double";
+    ASSERT_TRUE(a.merge(a).has_value());
+    EXPECT_TRUE(a.reading([&](const subject_filter& inner) { return inner == f; }));
+}
+
 class locked_edges : public decorator_test {};
 INSTANTIATE_TEST_SUITE_P(all, locked_edges, plain_subjects_that([](const facts& is) {
                              return is.incremental && is.exact && is.mergeable && is.fixed_size;

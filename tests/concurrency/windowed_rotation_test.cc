@@ -149,6 +149,36 @@ TEST(windowed_rotation, keys_that_move_on_are_found_by_long_batches) {
     }
 }
 
+// Jumps over all but one step of the window: what is in it before and after is there at every moment, while the columns
+// between are swept before and after the epoch is stored.
+TEST(windowed_rotation, keys_that_a_jump_leaves_are_found_at_every_moment) {
+    for (const auto& chosen : forms()) {
+        if (chosen.live < 4) continue; // a jump has two steps, and one is left for the key
+        SCOPED_TRACE(plain_windowed_bloom::describe(chosen));
+        auto f = atomic_windowed_bloom::create(chosen).value();
+        const auto kept = random_hashes(64, 13);
+        f.add_batch(kept);
+        std::atomic<bool> done = false;
+        std::atomic<std::uint64_t> missed = 0;
+        run_threads(2, [&](unsigned t) {
+            if (t == 0) {
+                answers out(kept.size());
+                for (std::uint64_t i = 0; i < scaled_for_threads(20'000) + 500; ++i) {
+                    missed += kept.size() - f.may_contain(kept, out.span());
+                    missed += !f.may_contain(kept[i % kept.size()]);
+                }
+                done.store(true, std::memory_order_release);
+            } else {
+                while (!done.load(std::memory_order_acquire)) {
+                    EXPECT_TRUE(f.rotate_to(f.epoch() + f.window_steps() - 1).has_value());
+                    f.add_batch(kept);
+                }
+            }
+        });
+        EXPECT_EQ(missed.load(), 0u);
+    }
+}
+
 // Adders in steps that nobody leaves before all have added: then the bits are those of a sequential run.
 TEST(windowed_rotation, final_cells_equal_a_sequential_run) {
     for (const auto& chosen : forms()) {
