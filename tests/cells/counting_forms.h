@@ -50,14 +50,8 @@ class exact_counters {
         std::vector<std::uint64_t> out;
         if (chosen_.form == cell_form::flat) {
             std::uint64_t x = hash;
-            std::uint64_t stride = mixed(hash, 0);
-            std::uint64_t growth = mixed(hash, 1);
-            for (std::uint32_t i = 0; i < chosen_.k; ++i) {
+            for (std::uint32_t i = 0; i < chosen_.k; ++i, x *= 0xbb67ae8584caa73bu)
                 out.push_back(share_of(x, chosen_.units));
-                x += stride;
-                stride += growth;
-                growth += 0x3c6ef372fe94f82bu;
-            }
         } else {
             for (std::uint64_t line = 0; line < 2; ++line)
                 for (std::uint32_t i = 0; i < chosen_.k / 2; ++i) {

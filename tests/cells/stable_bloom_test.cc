@@ -70,14 +70,8 @@ class reference {
     std::vector<std::uint64_t> of_key(std::uint64_t hash) const {
         std::vector<std::uint64_t> out;
         std::uint64_t x = hash;
-        std::uint64_t stride = detail::position_word(hash, 0);
-        std::uint64_t growth = detail::position_word(hash, 1);
-        for (std::uint32_t i = 0; i < of_.k; ++i) {
+        for (std::uint32_t i = 0; i < of_.k; ++i, x *= 0xbb67ae8584caa73bu)
             out.push_back(detail::fast_range(x, of_.cells));
-            x += stride;
-            stride += growth;
-            growth += 0x3c6ef372fe94f82bu;
-        }
         return out;
     }
 
