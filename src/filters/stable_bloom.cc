@@ -5,6 +5,7 @@
 #include "filters/solve.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace bouncer::detail {
@@ -20,12 +21,22 @@ struct candidate {
     double forgotten; // of what was added at the horizon
 };
 
+// What (mean fill)^k may be, so that the mean of fill^k is `rate`. The fill varies: at the stable point by a variance that
+// measured 0.46 to 0.97 of what independent cells have, fill (1 - fill) / cells. That makes the rate larger by k (k-1) / 2
+// times the relative variance, to second order: 1.13 with 512 cells and k = 10, nothing with 10^5.
+double rate_of_mean_fill(double rate, std::uint64_t cells, std::uint32_t k) {
+    const double fill = std::pow(rate, 1.0 / k);
+    const double pairs = k * (k - 1.0) / 2;
+    return rate / std::exp(pairs * (1 - fill) / (fill * static_cast<double>(cells)));
+}
+
 // So many lines of cells with the decrements that keep the rate; nullopt where none do.
 std::optional<candidate> with_lines(const goal& wanted, std::uint64_t lines, std::uint32_t k,
                                     std::uint32_t cell_bits) {
     const std::uint64_t cells = lines * (8 * line_bytes / cell_bits);
     const std::uint32_t max = (1u << cell_bits) - 1;
-    const auto decrements = math::stable_decrements(*wanted.false_positive_rate, cells, k, max);
+    const double rate = rate_of_mean_fill(*wanted.false_positive_rate, cells, k);
+    const auto decrements = math::stable_decrements(rate, cells, k, max);
     if (!decrements || *decrements > stable_layout::decrements_most) return std::nullopt;
     return candidate{
         {cells, k, cell_bits, static_cast<std::uint32_t>(*decrements)},

@@ -103,6 +103,25 @@ TEST(stable_rates, false_positives_by_queries) {
     }
 }
 
+// Small filters: the fill varies, and E[fill^k] is above (E fill)^k, which create() must leave room for. The rate of each state
+// follows from its cells, so that 10^-6 needs no queries.
+TEST(stable_rates, of_small_horizons_are_kept) {
+    for (const std::uint64_t horizon : {2u, 5u, 30u, 100u})
+        for (const double target : {1e-2, 1e-4, 1e-6}) {
+            auto f = plain_stable_bloom::create(goal{.keys = horizon, .false_positive_rate = target}).value();
+            SCOPED_TRACE(f.describe());
+            stream keys(7);
+            sample rate;
+            const std::uint64_t apart = memory_of(f);
+            for (std::uint64_t i = 0; i < 100 + divided(1'000'000) / apart; ++i) {
+                for (std::uint64_t add = 0; add < apart; ++add) f.add(keys.next());
+                rate.add(f.expected_fpr());
+            }
+            EXPECT_LE(rate.mean(), target + 5 * rate.standard_error()) << rate.mean() / target;
+            EXPECT_GE(rate.mean(), 0.6 * target - 5 * rate.standard_error()) << rate.mean() / target;
+        }
+}
+
 // Truncated decrements: over the target, by more than the measurement can blur.
 TEST(stable_rates, decrements_must_be_rounded_up) {
     stable_bloom_parameters chosen{1 << 16, 3, 1, 0};
