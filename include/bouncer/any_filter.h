@@ -66,7 +66,7 @@ enum class access : std::uint8_t {
 
 // A filter of any kind, in atomic words or as a read-only view. Batches dispatch once.
 //
-// Thread safety: as its kind's atomic form, so adds and queries are [any-thread]. What a kind or a view cannot do is
+// Thread safety: as its kind's atomic form, so adds, queries and merges are [any-thread]. What a kind or a view cannot do is
 // `unsupported`, and the message says what to do instead.
 class any_filter {
   public:

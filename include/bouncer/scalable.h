@@ -3,14 +3,15 @@
 //
 // Thread safety, by words:
 //   plain_words   [exclusive] to change, any number of concurrent readers while nobody changes.
-//   atomic_words  all but clear, merge, merge_if_within and host_block_moved_to are [any-thread] and lock-free; queries
-//                 are wait-free. No add waits for an allocation of another.
+//   atomic_words  all but clear and host_block_moved_to are [any-thread]. Queries are wait-free, adds lock-free: no add
+//                 waits for an allocation of another. Merges into one chain wait for each other, and one that copies
+//                 layers for a thread that makes a layer at that moment; nobody waits for a merge.
 //   const_words   everything is [any-thread]; there is nothing that changes the chain.
 // Invariants of the atomic form:
-//   1. An add puts its key into the layer that was newest when the add began. Layers are only added while others work
-//      (detail/scalable_chain.h), so no growth loses a key.
-//   2. An add that happens-before a query is seen by it: the query looks into at least as many layers, and F promises it
-//      for each.
+//   1. An add puts its key into the grown layer that was newest when the add began. Layers are only added while others
+//      work (detail/scalable_chain.h), so no growth and no merge loses a key.
+//   2. An add or a merge that happens-before a query is seen by it: the query looks into at least as many layers, and F
+//      promises it for each.
 //   3. The next layer is prepared by one thread, inside an add, when 31/32 of the newest one's capacity are used (below 1M
 //      keys: half). Should it not be ready at 17/16 of the capacity, because that thread has no processor or its allocator
 //      is slow, one more thread makes a layer, the quick way, and the first to be ready is used. Never a third: the
@@ -20,6 +21,12 @@
 //      thread; where the layer is late, past 17/16 of it by as much and by what others add while the second thread makes
 //      one. How much that is nobody can promise: it depends on who gets a processor.
 //   5. Where no layer can be made, adds go on into the newest: nothing is lost but the promise. growth_refused() says why.
+//   6. A merge publishes copies and never takes a layer back; copies take no adds. Their rate is taken from `remaining` of the
+//      newest layer and of the parked one, before they are published and while nobody makes a layer (`preparing` and
+//      `helping` are held). So at every moment the rates of all layers and what remains are within the promise: a chain
+//      that is saved in the middle of a merge opens, with every add before the save.
+//   7. No lock of the other chain is taken, so two chains may merge into each other.
+// verification/chain.pml is a model of 1, 2, 5 and 6.
 #pragma once
 
 #include <bouncer/bit_filter.h>
@@ -43,6 +50,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <span>
@@ -193,22 +201,17 @@ class scalable {
     // does not count towards growth. One add in each layer prepares the next layer: the allocation, and about 5 ms to
     // plan the one after; prepare_growth spares it that.
     bool add(std::uint64_t hash) noexcept requires(words_type::writable) {
-        const std::uint32_t size = chain().size();
-        for (std::uint32_t i = size; i-- > 0;)
-            if (chain().layer(i).filter.may_contain(hash)) return false;
-        layer_type& newest = chain().layer(size - 1);
+        const detail::layer_counts now = chain().now();
+        if (any_has(now, hash)) return false;
+        layer_type& newest = chain().grown(now.grown - 1);
         if (!newest.filter.add(hash)) return false; // a racing add of the same bits
         if (newest.changes.add_one()) [[unlikely]]
-            grow_if_due(size);
+            grow_if_due(now.grown);
         return true;
     }
 
     // [any-thread] False: surely never added. True: probably added. Newest layer first: it has the most keys.
-    bool may_contain(std::uint64_t hash) const noexcept {
-        for (std::uint32_t i = chain().size(); i-- > 0;)
-            if (chain().layer(i).filter.may_contain(hash)) return true;
-        return false;
-    }
+    bool may_contain(std::uint64_t hash) const noexcept { return any_has(chain().now(), hash); }
 
     // [any-thread] (plain: [exclusive]) Adds, and returns whether the key seemed to be there before. Threads that add the
     // same new key at once: at least one is told "new" (unless other keys' bits covered it), possibly several, whatever
@@ -260,50 +263,55 @@ class scalable {
     // the newest layer is half full. Returns at once when another thread is at it. The prefault of options.memory is done here; an add that prepares a layer leaves
     // pages to their first touch. Errors: why there can be no further layer; growth_refused() has it too.
     result<void> prepare_growth() requires(words_type::writable) {
-        const std::uint32_t size = chain().size();
+        const std::uint32_t size = chain().now().grown;
         prepare(size, true, 0);
-        chain().layer(size - 1).changes.look_at(0); // it may be ready sooner than was thought
+        chain().grown(size - 1).changes.look_at(0); // it may be ready sooner than was thought
         if (auto why = refusal_after(size)) return *why;
         return {};
     }
 
     // [any-thread] Why the newest layer has no successor, if one was wanted and refused: adds go on into the newest, and
     // the next attempt comes after another 1/32 of its capacity.
-    std::optional<failure> growth_refused() const { return refusal_after(chain().size()); }
+    std::optional<failure> growth_refused() const { return refusal_after(chain().now().grown); }
 
     // [any-thread] Whether the expected rate is within the promised one: true unless growth was refused. O(m).
     bool promise_holds() const noexcept { return expected_fpr() <= promised_fpr(); }
 
     // ---- the whole chain -------------------------------------------------------------------------------------------
 
-    // [exclusive] Forgets every key and every layer but the first. O(m) of that one.
+    // [exclusive] Forgets every key and every layer but the first that the chain was made with (the oldest where that is
+    // gone, e.g. after a fold). O(m) of that one.
     void clear() noexcept requires(words_type::writable) {
-        chain().release_from(1);
-        layer_type& first = chain().layer(0);
+        const detail::layer_budget planned = detail::first_layer(params());
+        std::uint32_t kept = 0;
+        while (kept + 1 < chain().now().grown && chain().grown(kept).rate != planned.rate) ++kept;
+        if (chain().grown(kept).rate != planned.rate) kept = 0;
+        chain().release_all_but(kept);
+        layer_type& first = chain().grown(0);
         first.filter.clear();
         first.changes.set(0);
         first.attempt_at.store(layer_type::first_attempt(first.capacity), std::memory_order_relaxed);
         delete first.refused.exchange(nullptr, std::memory_order_relaxed);
         first.refused_code.store({}, std::memory_order_relaxed);
-        const detail::layer_budget planned = detail::first_layer(params());
-        const double remaining = first.rate == planned.rate ? planned.remaining : params().rate - first.rate;
-        if (std::exchange(first.remaining, remaining) != remaining)
-            first.plan.store(detail::successor_plan::none, std::memory_order_relaxed);
+        first.remaining.store(first.rate == planned.rate ? planned.remaining : params().rate - first.rate,
+                              std::memory_order_relaxed);
     }
 
-    // [exclusive] (`other`: [any-thread]) Becomes the union: answers "maybe" for every key of both. Layers of equal
-    // parameters (at the same position, else at any) are ORed where the result stays within the layer's promise (or is no worse than it was); other
-    // layers of `other` are copied in front of the newest, so that adds go on where they did. A copy takes its expected
-    // rate of now from what remains for later layers, all copies together at most half of it. Two chains of many full
-    // layers have no such room: full, with the numbers, and nothing has changed; build a new one from the keys then.
-    // Also refused: other parameters or hash (mismatch), another secret key (wrong_key), more than 64 layers (full), no
+    // [any-thread] (plain: [exclusive]) Becomes the union: answers "maybe" for every key of both. Layers of equal
+    // parameters (at the same position, else at any) are ORed where the result stays within the layer's promise (or is no
+    // worse than it was); other layers of `other` are copied, and adds go on where they did. A copy takes its expected rate of
+    // now from what remains for later layers, all copies together at most half of it. Two chains of many full layers
+    // have no such room: full, with the numbers, and nothing has changed; build a new one from the keys then. Also
+    // refused: other parameters or hash (mismatch), another secret key (wrong_key), more than 64 layers (full), no
     // memory. Returns the expected rate after. O(m), and O(m) for each pair of layers of equal parameters.
+    // While others work: every add to `other` before the merge is in the union. Adds that race with it, to either, are not
+    // in the forecast of an ORed layer, and may overfill the newest by as many. A merge into itself does nothing.
     template <class OtherF>
     result<double> merge(const scalable<OtherF>& other) requires(words_type::writable) {
         return detail::guarded([&] { return merge_below(other, 1); });
     }
-    // [exclusive] merge, unless the expected rate would exceed `rate` (full). Adds to `other` that race with it are not
-    // in the forecast.
+    // [any-thread] (plain: [exclusive]) merge, unless the expected rate would exceed `rate` (full). Adds that race with it
+    // are not in the forecast.
     template <class OtherF>
     result<double> merge_if_within(const scalable<OtherF>& other,
                                    double rate) requires(words_type::writable) {
@@ -330,19 +338,19 @@ class scalable {
     }
 
     // [any-thread] A copy with access of its own choice, e.g. clone<atomic_words>(). Told the same by one thread each, both
-    // grow by the same layers. O(m).
+    // grow by the same layers; but a layer that was prepared before a merge keeps its share of the rate. O(m).
     template <class OtherWords = owned_words>
     result<with_words<OtherWords>> clone(const memory_options& memory = {}) const {
         return detail::guarded([&] { return copy<OtherWords>(memory, false); });
     }
 
-    // [any-thread] A read-only view of the layers there are now: keys that go into later ones are not in it. Valid while
-    // this chain lives, is not cleared or merged into, and its host does not move a block.
+    // [any-thread] A read-only view of the layers there are now: keys that go into later ones, or are merged in as copies,
+    // are not in it. Valid while this chain lives, is not cleared, and its host does not move a block.
     with_words<const_words> view() const {
         with_words<const_words> out(params(), hash(), {});
-        const std::uint32_t size = chain().size();
-        for (std::uint32_t i = 0; i < size; ++i) {
-            const layer_type& each = chain().layer(i);
+        const detail::layer_counts now = chain().now();
+        for (std::uint32_t i = 0; i < now.all(); ++i) {
+            const layer_type& each = chain().layer(now, i);
             out.append(each.filter.view(), each.capacity, each.rate, each.remaining, each.changes.total());
         }
         return out;
@@ -352,36 +360,38 @@ class scalable {
     // spread the same keys otherwise. O(m).
     template <class OtherF>
     bool operator==(const scalable<OtherF>& other) const noexcept {
-        const std::uint32_t size = chain().size();
-        if (!(params() == other.params()) || !(hash() == other.hash()) || size != other.chain().size())
+        const detail::layer_counts mine = chain().now();
+        const detail::layer_counts theirs = other.chain().now();
+        if (!(params() == other.params()) || !(hash() == other.hash()) || mine.all() != theirs.all())
             return false;
-        for (std::uint32_t i = 0; i < size; ++i)
-            if (!(chain().layer(i).filter == other.chain().layer(i).filter)) return false;
+        for (std::uint32_t i = 0; i < mine.all(); ++i)
+            if (!(chain().layer(mine, i).filter == other.chain().layer(theirs, i).filter)) return false;
         return true;
     }
 
     // ---- what it knows of itself -----------------------------------------------------------------------------------
 
-    // [any-thread] The layers in use, oldest first. O(m).
+    // [any-thread] The layers in use, oldest first; before them copies of merges, the latest first. O(m).
     std::vector<scalable_layer_report> layers() const {
         std::vector<scalable_layer_report> out;
-        const std::uint32_t size = chain().size();
-        for (std::uint32_t i = 0; i < size; ++i) {
-            const layer_type& each = chain().layer(i);
+        const detail::layer_counts now = chain().now();
+        for (std::uint32_t i = 0; i < now.all(); ++i) {
+            const layer_type& each = chain().layer(now, i);
             out.push_back({each.capacity, each.changes.total(), each.rate, each.filter.fill_ratio(),
                            each.filter.expected_fpr(), each.filter.size_bytes()});
         }
         return out;
     }
     // [any-thread]
-    std::uint32_t layer_count() const noexcept { return chain().size(); }
-    // [any-thread] The filter of a layer, 0 being the oldest. Precondition: i < layer_count().
-    const F& layer(std::uint32_t i) const noexcept { return chain().layer(i).filter; }
+    std::uint32_t layer_count() const noexcept { return chain().now().all(); }
+    // [any-thread] The filter of a layer: 0 the oldest or, if layers were merged in, the latest copy. A merge shifts the
+    // numbers. Precondition: i < layer_count().
+    const F& layer(std::uint32_t i) const noexcept { return chain().layer(chain().now(), i).filter; }
     // [any-thread] The adds that changed a layer: the number of distinct keys, less those that were false positives when
     // they came (at most the promised rate of them).
     std::uint64_t changing_adds() const noexcept {
         std::uint64_t sum = 0;
-        for (std::uint32_t i = chain().size(); i-- > 0;) sum += chain().layer(i).changes.total();
+        each_layer([&](const layer_type& each) { sum += each.changes.total(); });
         return sum;
     }
 
@@ -390,26 +400,25 @@ class scalable {
     // [any-thread] The false-positive rate now, from the bits as they are: that of at least one layer. O(m).
     double expected_fpr() const noexcept {
         double silent = 0; // log of the chance that no layer answers
-        for (std::uint32_t i = chain().size(); i-- > 0;)
-            silent += std::log1p(-chain().layer(i).filter.expected_fpr());
+        each_layer([&](const layer_type& each) { silent += std::log1p(-each.filter.expected_fpr()); });
         return -std::expm1(silent);
     }
     // [any-thread] The fraction of bits that are set, over all layers. O(m).
     double fill_ratio() const noexcept {
         double set = 0;
         double bits = 0;
-        for (std::uint32_t i = chain().size(); i-- > 0;) {
-            const F& each = chain().layer(i).filter;
-            set += each.fill_ratio() * static_cast<double>(each.size_bits());
-            bits += static_cast<double>(each.size_bits());
-        }
+        each_layer([&](const layer_type& each) {
+            const auto size = static_cast<double>(each.filter.size_bits());
+            set += each.filter.fill_ratio() * size;
+            bits += size;
+        });
         return set / bits;
     }
     // [any-thread] How many distinct keys were added, estimated from the fill of each layer. Infinite when all bits of one
     // are set. O(m).
     double approximate_size() const noexcept {
         double sum = 0;
-        for (std::uint32_t i = chain().size(); i-- > 0;) sum += chain().layer(i).filter.approximate_size();
+        each_layer([&](const layer_type& each) { sum += each.filter.approximate_size(); });
         return sum;
     }
     // [any-thread] The exact expected rate with `keys` keys: the layers there are, filled in order, then those that
@@ -422,15 +431,15 @@ class scalable {
             left -= here;
             silent += std::log1p(-math::fpr(shape, static_cast<double>(here)));
         };
-        const std::uint32_t size = chain().size();
-        for (std::uint32_t i = 0; i + 1 < size; ++i)
-            fill(chain().layer(i).filter.shape(), chain().layer(i).capacity);
-        const layer_type& newest = chain().layer(size - 1);
+        const detail::layer_counts now = chain().now();
+        for (std::uint32_t i = 0; i + 1 < now.all(); ++i)
+            fill(chain().layer(now, i).filter.shape(), chain().layer(now, i).capacity);
+        const layer_type& newest = chain().grown(now.grown - 1);
         math::geometry shape = newest.filter.shape();
         typename F::parameters last = newest.filter.params();
         detail::layer_budget budget{newest.capacity, newest.rate, newest.remaining};
-        std::uint64_t largest = largest_capacity(size);
-        for (std::uint32_t i = size; left > budget.capacity && i < layers_most; ++i) {
+        std::uint64_t largest = largest_capacity(now);
+        for (std::uint32_t i = now.all(); left > budget.capacity && i < layers_most; ++i) {
             const detail::layer_budget next = detail::next_layer(params(), largest, budget.remaining);
             const auto solved = parameters_after(params(), next, last, budget.capacity);
             if (!solved) break;
@@ -447,9 +456,9 @@ class scalable {
     // [any-thread] Of all layers, a prepared one too.
     std::uint64_t size_bytes() const noexcept {
         std::uint64_t sum = 0;
-        const std::uint32_t size = chain().size();
-        for (std::uint32_t i = 0; i < size; ++i) sum += chain().layer(i).filter.size_bytes();
-        if (const layer_type* const next = chain().parked(size)) sum += next->filter.size_bytes();
+        const detail::layer_counts now = chain().now();
+        for (std::uint32_t i = 0; i < now.all(); ++i) sum += chain().layer(now, i).filter.size_bytes();
+        if (const layer_type* const next = chain().parked(now.grown)) sum += next->filter.size_bytes();
         return sum;
     }
 
@@ -461,28 +470,32 @@ class scalable {
     // [exclusive] For host-supplied memory: the host has copied the block at `from` (an address to compare, which is not
     // touched) to another place. Returns whether it is one of this chain's.
     bool host_block_moved_to(const void* from, void* to) noexcept requires(words_type::writable) {
-        for (std::uint32_t i = 0; i < layers_most && (i < chain().size() || chain().parked(i)); ++i) {
-            F& each = chain().layer(i).filter;
-            if (each.words().memory().host_block() != from) continue;
+        const auto moved = [&](F& each) {
+            if (each.words().memory().host_block() != from) return false;
             each.host_block_moved_to(to);
             return true;
-        }
+        };
+        for (std::uint32_t i = 0; layer_type* const each = chain().filled(i); ++i)
+            if (moved(each->filter)) return true;
+        for (std::uint32_t i = 0; i < chain().now().copies; ++i)
+            if (moved(chain().copy(i).filter)) return true;
         return false;
     }
 
     // ---- for the file format (detail/stored.h) ---------------------------------------------------------------------
 
-    // [any-thread] The layers there are now. Counts are read first and words later: adds that race with a save may be in
-    // the file and not in its counts.
+    // [any-thread] The layers there are now, as layers() has them. Counts are read first and words later: adds that race
+    // with a save may be in the file and not in its counts.
     detail::stored_form stored() const requires(has_kind) {
-        const std::uint32_t size = chain().size();
-        detail::stored_form out{kind_id,
-                                layout_version,
-                                hash(),
-                                fields_type::begin(params(), chain().layer(size - 1).remaining, size),
-                                {}};
-        for (std::uint32_t i = 0; i < size; ++i) {
-            const layer_type& each = chain().layer(i);
+        const detail::layer_counts now = chain().now();
+        detail::stored_form out{
+            kind_id,
+            layout_version,
+            hash(),
+            fields_type::begin(params(), chain().grown(now.grown - 1).remaining, now.all()),
+            {}};
+        for (std::uint32_t i = 0; i < now.all(); ++i) {
+            const layer_type& each = chain().layer(now, i);
             fields_type::append(out.fields, layout::fields_of(each.filter.params()), each.capacity,
                                 each.changes.total(), each.rate);
             out.segments.push_back(
@@ -513,8 +526,9 @@ class scalable {
     // [exclusive]
     std::vector<std::span<std::uint64_t>> loading_segments() requires(words_type::writable&& has_kind) {
         std::vector<std::span<std::uint64_t>> out;
-        for (std::uint32_t i = 0; i < chain().size(); ++i)
-            out.push_back(chain().layer(i).filter.loading_segments().front());
+        const detail::layer_counts now = chain().now();
+        for (std::uint32_t i = 0; i < now.all(); ++i)
+            out.push_back(chain().layer(now, i).filter.loading_segments().front());
         return out;
     }
     // [any-thread] A view of layers that lie in one region, one after the other.
@@ -549,8 +563,10 @@ class scalable {
         memory_options memory;
         region mapped;                         // what a view of a file borrows from; freed after the layers
         detail::layer_chain<layer_type> chain; // read by every call
-        alignas(64) std::atomic<bool> preparing{false}; // some thread makes the next layer
-        std::atomic<bool> helping{false};               // another does, because that one is late
+        // Adds only try the next two; a union waits for both, so that nobody makes a layer while it takes from the budget.
+        alignas(64) std::mutex preparing; // held by the thread that makes the next layer
+        std::mutex helping;               // by another that does, because that one is late
+        std::mutex merging;               // by a union; locked before the others
     };
 
     scalable(const parameters& chosen, const hash_spec& spec, const memory_options& memory)
@@ -558,6 +574,20 @@ class scalable {
 
     detail::layer_chain<layer_type>& chain() noexcept { return held_->chain; }
     const detail::layer_chain<layer_type>& chain() const noexcept { return held_->chain; }
+
+    bool any_has(detail::layer_counts now, std::uint64_t hash) const noexcept {
+        for (std::uint32_t i = now.grown; i-- > 0;)
+            if (chain().grown(i).filter.may_contain(hash)) return true;
+        for (std::uint32_t i = 0; i < now.copies; ++i)
+            if (chain().copy(i).filter.may_contain(hash)) return true;
+        return false;
+    }
+
+    template <class Visit>
+    void each_layer(Visit visit) const {
+        const detail::layer_counts now = chain().now();
+        for (std::uint32_t i = now.all(); i-- > 0;) visit(chain().layer(now, i));
+    }
 
     static result<typename F::parameters> layer_parameters(const parameters& chosen,
                                                            const detail::layer_budget& budget) {
@@ -617,9 +647,11 @@ class scalable {
         chain().append(std::move(made));
     }
 
-    std::uint64_t largest_capacity(std::uint32_t size) const noexcept {
+    // A parked layer counts if `seen` counts it.
+    std::uint64_t largest_capacity(detail::layer_counts seen) const noexcept {
         std::uint64_t largest = 0;
-        for (std::uint32_t i = 0; i < size; ++i) largest = std::max(largest, chain().layer(i).capacity);
+        for (std::uint32_t i = 0; i < seen.all(); ++i)
+            largest = std::max(largest, chain().layer(seen, i).capacity);
         return largest;
     }
 
@@ -676,12 +708,13 @@ class scalable {
     }
 
     std::size_t ask_chunk(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
-        std::uint32_t size = chain().size();
-        std::size_t found = chain().layer(--size).filter.may_contain(hashes, answers);
-        if (size == 0 || found == hashes.size()) return found;
+        const detail::layer_counts now = chain().now();
+        std::uint32_t left = now.all() - 1;
+        std::size_t found = chain().layer(now, left).filter.may_contain(hashes, answers);
+        if (left == 0 || found == hashes.size()) return found;
         detail::missing_hashes missing(hashes, answers.data());
-        while (size-- > 0 && missing.size() != 0)
-            found += missing.drop_found(chain().layer(size).filter, answers.data());
+        while (left-- > 0 && missing.size() != 0)
+            found += missing.drop_found(chain().layer(now, left).filter, answers.data());
         return found;
     }
 
@@ -689,12 +722,13 @@ class scalable {
     // its own would look after growth.
     std::size_t add_chunk(std::span<const std::uint64_t> hashes, bool* answers) noexcept {
         detail::missing_hashes missing(hashes);
-        std::uint32_t size = chain().size();
-        for (std::uint32_t i = size; i-- > 0 && missing.size() != 0;)
-            missing.drop_found(chain().layer(i).filter, answers);
+        const detail::layer_counts there = chain().now();
+        for (std::uint32_t i = there.all(); i-- > 0 && missing.size() != 0;)
+            missing.drop_found(chain().layer(there, i).filter, answers);
         std::size_t changed = 0;
+        std::uint32_t size = there.grown;
         for (std::size_t done = 0; done < missing.size();) {
-            layer_type& newest = chain().layer(size - 1);
+            layer_type& newest = chain().grown(size - 1);
             const auto left = missing.from(done);
             const std::uint64_t room = keys_to_next_look(size);
             const auto now = left.first(static_cast<std::size_t>(std::min<std::uint64_t>(room, left.size())));
@@ -705,8 +739,8 @@ class scalable {
             newest.changes.add(added);
             if (added < room) continue;
             grow_if_due(size);
-            for (const std::uint32_t grown = chain().size(); size < grown; ++size)
-                if (done < missing.size()) missing.drop_found(chain().layer(size - 1).filter, answers, done);
+            for (const std::uint32_t grown = chain().now().grown; size < grown; ++size)
+                if (done < missing.size()) missing.drop_found(chain().grown(size - 1).filter, answers, done);
         }
         return changed;
     }
@@ -722,7 +756,7 @@ class scalable {
 
     // At least 1.
     std::uint64_t keys_to_next_look(std::uint32_t size) const noexcept {
-        const layer_type& newest = chain().layer(size - 1);
+        const layer_type& newest = chain().grown(size - 1);
         const std::uint64_t total = newest.changes.total();
         const std::uint64_t look = chain().parked(size) != nullptr
                                        ? newest.capacity
@@ -732,9 +766,9 @@ class scalable {
 
     // ---- growth ----------------------------------------------------------------------------------------------------
 
-    // Prepares the layer after `size` layers, and uses it, when the count says so.
+    // Prepares the layer after `size` grown layers, and uses it, when the count says so.
     [[gnu::noinline]] void grow_if_due(std::uint32_t size) noexcept {
-        layer_type& newest = chain().layer(size - 1);
+        layer_type& newest = chain().grown(size - 1);
         if (chain().parked(size) == nullptr) {
             const std::uint64_t total = newest.changes.total();
             if (const std::uint64_t then = newest.attempt_at.load(std::memory_order_relaxed); total < then)
@@ -749,28 +783,29 @@ class scalable {
         newest.changes.look_at(ready ? newest.capacity : newest.attempt_at.load(std::memory_order_relaxed));
     }
 
-    // Late: the newest layer is full already. Helping: it is, and the thread that has set `preparing` is still at it.
+    // Late: the newest layer is full already. Helping: it is, and the thread that holds `preparing` is still at it.
     enum class haste : std::uint8_t { none, late, helping };
 
-    // For a newest layer that has `total` keys. Returns at once when another thread is at it, or where that is late two are:
-    // adds then go on into the newest layer, however long that takes.
+    // For a newest layer that has `total` keys. Returns at once when another thread is at it, or where that is late two are,
+    // or while a union takes from the budget: adds then go on into the newest layer, however long that takes.
     void prepare(std::uint32_t size, bool prefault, std::uint64_t total) noexcept {
-        const std::uint64_t capacity = chain().layer(size - 1).capacity;
-        std::atomic<bool>* taken = &held_->preparing;
+        const std::uint64_t capacity = chain().grown(size - 1).capacity;
+        std::unique_lock making(held_->preparing, std::try_to_lock);
         haste how = total >= capacity ? haste::late : haste::none;
-        if (taken->exchange(true, std::memory_order_acquire)) {
-            taken = &held_->helping;
+        if (!making) {
+            if (total < capacity + capacity / 16) return;
+            making = std::unique_lock(held_->helping, std::try_to_lock);
+            if (!making) return;
             how = haste::helping;
-            if (total < capacity + capacity / 16 || taken->exchange(true, std::memory_order_acquire)) return;
         }
         const bool mine = make_and_park(size, prefault, how);
-        taken->store(false, std::memory_order_release);
+        making.unlock();
         if (mine) solve_successor(size + 1);
     }
 
     // Returns whether this thread's layer is the one.
     bool make_and_park(std::uint32_t size, bool prefault, haste how) noexcept {
-        if (chain().parked(size) != nullptr || chain().size() != size) return false;
+        if (chain().parked(size) != nullptr || chain().now().grown != size) return false;
         try {
             auto made = make_layer(size, prefault, how);
             if (made) return chain().park(size, std::move(*made));
@@ -781,12 +816,13 @@ class scalable {
         return false;
     }
 
-    // For the thread that has set `preparing`, and one that helps.
+    // Requires: `preparing` or `helping` is held, so that no union changes the budget or the number of copies.
     result<std::unique_ptr<layer_type>> make_layer(std::uint32_t size, bool prefault, haste how) {
-        if (size == layers_most) return all_layers_used();
-        layer_type& newest = chain().layer(size - 1);
+        const detail::layer_counts before{size, chain().now().copies};
+        if (before.all() >= layers_most) return all_layers_used();
+        layer_type& newest = chain().grown(size - 1);
         const detail::layer_budget budget =
-            detail::next_layer(params(), largest_capacity(size), newest.remaining);
+            detail::next_layer(params(), largest_capacity(before), newest.remaining);
         const auto solved = parameters_now(newest, budget, how);
         if (!solved) return no_layer(size, budget, solved.error());
         memory_options memory = held_->memory;
@@ -801,37 +837,38 @@ class scalable {
 
     // The quick way is for a layer that is full while the thread that made it still plans its successor. A thread that
     // is alone never takes it, so that a copy or a loaded chain grows by the same layers as the original. Who helps always
-    // takes it, and leaves the plan to the thread that has set `preparing`.
+    // takes it, and leaves the plan to the thread that holds `preparing`.
     result<typename F::parameters> parameters_now(layer_type& newest, const detail::layer_budget& budget,
                                                   haste how) {
         const detail::successor_plan plan = newest.plan.load(std::memory_order_acquire);
-        if (plan == detail::successor_plan::known) return newest.successor;
+        if (plan == detail::successor_plan::known && newest.successor_budget == budget)
+            return newest.successor;
         if (how == haste::helping || (how == haste::late && plan == detail::successor_plan::under_way)) {
             if (const auto quick = same_form(budget, newest.filter.params(), newest.capacity)) return *quick;
         }
         auto planned = parameters_after(params(), budget, newest.filter.params(), newest.capacity);
         if (planned && plan == detail::successor_plan::none && how != haste::helping)
-            remember_plan(newest, *planned);
+            remember_plan(newest, *planned, budget);
         return planned;
     }
 
-    static void remember_plan(layer_type& last, const typename F::parameters& planned) noexcept {
+    static void remember_plan(layer_type& last, const typename F::parameters& planned,
+                              const detail::layer_budget& budget) noexcept {
         last.successor = planned;
+        last.successor_budget = budget;
         last.plan.store(detail::successor_plan::known, std::memory_order_release);
     }
 
     // Plans the layer after the first `size`, so that to prepare it takes the allocation only. For the thread that made
-    // the last of them; what it cannot plan is planned, or refused, when it is needed.
+    // the last of them; what it cannot plan, or a union makes untrue, is planned, or refused, when it is needed.
     void solve_successor(std::uint32_t size) noexcept {
-        if (size >= layers_most) return; // nothing follows
-        layer_type& last = *chain().filled(size - 1);
+        if (size >= layers_most) return;            // nothing follows
+        layer_type& last = chain().grown(size - 1); // in use, or parked
         try {
-            std::uint64_t largest = 0;
-            for (std::uint32_t i = 0; i < size; ++i) largest = std::max(largest, chain().filled(i)->capacity);
-            const auto planned =
-                parameters_after(params(), detail::next_layer(params(), largest, last.remaining),
-                                 last.filter.params(), last.capacity);
-            if (planned) return remember_plan(last, *planned);
+            const detail::layer_budget budget =
+                detail::next_layer(params(), largest_capacity({size, chain().now().copies}), last.remaining);
+            const auto planned = parameters_after(params(), budget, last.filter.params(), last.capacity);
+            if (planned) return remember_plan(last, *planned, budget);
         } catch (const std::bad_alloc&) {
         }
         last.plan.store(detail::successor_plan::none, std::memory_order_release);
@@ -844,7 +881,7 @@ class scalable {
 
     void refuse(std::uint32_t size, const failure& why) {
         refuse(size, why.code);
-        std::atomic<const failure*>& place = chain().layer(size - 1).refused;
+        std::atomic<const failure*>& place = chain().grown(size - 1).refused;
         if (place.load(std::memory_order_relaxed) != nullptr) return;
         auto text = std::make_unique<const failure>(why);
         const failure* none = nullptr;
@@ -852,7 +889,7 @@ class scalable {
             static_cast<void>(text.release());
     }
     void refuse(std::uint32_t size, error_code code) noexcept {
-        layer_type& newest = chain().layer(size - 1);
+        layer_type& newest = chain().grown(size - 1);
         newest.attempt_at.store(newest.changes.total() + std::max<std::uint64_t>(1, newest.capacity / 32),
                                 std::memory_order_relaxed);
         newest.refused_code.store(code, std::memory_order_relaxed);
@@ -860,7 +897,7 @@ class scalable {
 
     std::optional<failure> refusal_after(std::uint32_t size) const {
         if (chain().parked(size) != nullptr) return std::nullopt;
-        const layer_type& newest = chain().layer(size - 1);
+        const layer_type& newest = chain().grown(size - 1);
         if (const failure* const why = newest.refused.load(std::memory_order_acquire)) return *why;
         const error_code code = newest.refused_code.load(std::memory_order_relaxed);
         if (code == error_code{}) return std::nullopt;
@@ -872,11 +909,11 @@ class scalable {
     template <class OtherWords>
     result<with_words<OtherWords>> copy(const memory_options& memory, bool folding) const {
         with_words<OtherWords> out(params(), hash(), memory);
-        const std::uint32_t size = chain().size();
-        for (std::uint32_t i = 0; i < size; ++i) {
-            const layer_type& each = chain().layer(i);
+        const detail::layer_counts now = chain().now();
+        for (std::uint32_t i = 0; i < now.all(); ++i) {
+            const layer_type& each = chain().layer(now, i);
             const std::uint64_t count = each.changes.total();
-            if (folding && i + 1 == size) {
+            if (folding && i + 1 == now.all()) {
                 auto folded = fold_layer<OtherWords>(each, count, memory);
                 if (!folded) return folded.error();
                 if (*folded) {
@@ -911,97 +948,152 @@ class scalable {
     }
 
     // What a union will do with each layer of the other chain.
+    template <class OtherLayer>
     struct union_plan {
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> ored; // own layer, other's layer
-        std::vector<std::pair<std::uint32_t, double>> copied;      // other's layer, its rate
+        std::vector<std::pair<layer_type*, const OtherLayer*>> ored;
+        std::vector<const OtherLayer*> copied;
         double copied_rate = 0;
-        double after = 0; // the expected rate of the union
+        double silent = 0; // log of the chance that no layer answers, copies apart
+        // The expected rate of the union.
+        double after(double copies_silent) const noexcept { return -std::expm1(silent + copies_silent); }
     };
 
-    template <class OtherF>
-    result<union_plan> plan_union(const scalable<OtherF>& other) const {
-        union_plan out;
-        const std::uint32_t size = chain().size();
-        std::vector<double> rates(size); // of own layers, after
-        std::vector<bool> taken(size);
-        for (std::uint32_t i = 0; i < size; ++i) rates[i] = chain().layer(i).filter.expected_fpr();
-        double silent = 0;
-        const std::uint32_t other_size = other.chain().size();
-        for (std::uint32_t theirs = 0; theirs < other_size; ++theirs) {
-            const OtherF& from = other.chain().layer(theirs).filter;
+    template <class OtherF, class OtherLayer = detail::scalable_layer<OtherF>>
+    result<union_plan<OtherLayer>> plan_union(const scalable<OtherF>& other, double limit) {
+        union_plan<OtherLayer> out;
+        const detail::layer_counts mine = chain().now();
+        const detail::layer_counts theirs = other.chain().now();
+        std::vector<double> rates(mine.all()); // of own layers, after
+        std::vector<bool> taken(mine.all());
+        for (std::uint32_t i = 0; i < mine.all(); ++i)
+            rates[i] = chain().layer(mine, i).filter.expected_fpr();
+        double copies_silent = 0;
+        for (std::uint32_t i = 0; i < theirs.all(); ++i) {
+            const OtherLayer& layer = other.chain().layer(theirs, i);
+            const OtherF& from = layer.filter;
+            if (is_own(mine, from.words().line(0))) continue; // the chain itself, or a view of it
             const double rate = from.expected_fpr();
             if (rate == 0 && from.fill_ratio() == 0) continue;
             bool done = false;
-            const auto try_or = [&](std::uint32_t mine) {
-                const layer_type& into = chain().layer(mine);
-                if (done || taken[mine] || !(into.filter.params() == from.params())) return;
+            const auto try_or = [&](std::uint32_t at) {
+                layer_type& into = chain().layer(mine, at);
+                if (done || taken[at] || !(into.filter.params() == from.params())) return;
                 const double both = detail::answer_rate(into.filter.shape(),
                                                         {into.filter.words().line(0), from.words().line(0)});
-                if (both > std::max(into.rate, rates[mine]))
+                if (both > std::max(into.rate, rates[at]))
                     return; // a full layer may be above its promise by chance
-                done = taken[mine] = true;
-                rates[mine] = both;
-                out.ored.emplace_back(mine, theirs);
+                done = taken[at] = true;
+                rates[at] = both;
+                out.ored.emplace_back(&into, &layer);
             };
-            if (theirs < size) try_or(theirs);
-            for (std::uint32_t mine = 0; mine < size; ++mine) try_or(mine);
+            if (i < mine.all()) try_or(i);
+            for (std::uint32_t at = 0; at < mine.all(); ++at) try_or(at);
             if (done) continue;
-            out.copied.emplace_back(theirs, rate);
+            out.copied.push_back(&layer);
             out.copied_rate += rate;
-            silent += std::log1p(-rate);
+            copies_silent += std::log1p(-rate);
         }
-        for (const double rate : rates) silent += std::log1p(-rate);
-        out.after = -std::expm1(silent);
-        const double remaining = chain().layer(size - 1).remaining;
-        if (out.copied_rate > remaining / 2)
+        for (const double rate : rates) out.silent += std::log1p(-rate);
+        if (auto ok = check_room(out.copied.size(), out.copied_rate); !ok) return ok.error();
+        if (auto ok = detail::check_union_rate(out.after(copies_silent), limit); !ok) return ok.error();
+        return out;
+    }
+
+    bool is_own(detail::layer_counts now, const std::uint64_t* words) const noexcept {
+        for (std::uint32_t i = 0; i < now.all(); ++i)
+            if (chain().layer(now, i).filter.words().line(0) == words) return true;
+        return false;
+    }
+
+    // The layer that the next one's budget comes from: the parked one, or else the newest.
+    layer_type& last_filled(std::uint32_t grown) noexcept {
+        layer_type* const parked = chain().filled(grown);
+        return parked != nullptr ? *parked : chain().grown(grown - 1);
+    }
+
+    // Whether there is room for so many copies at this rate. Lasts while `preparing` and `helping` are held.
+    result<void> check_room(std::size_t copies, double rate) {
+        if (copies == 0) return {};
+        const detail::layer_counts now = chain().now();
+        const double remaining = last_filled(now.grown).remaining;
+        if (rate > remaining / 2)
             return failure{error_code::full,
-                           std::to_string(out.copied.size()) + " of the other chain's " +
-                               std::to_string(other_size) + " layers would have to be copied, at a rate of " +
-                               detail::scientific(out.copied_rate) + ", above half of the " +
+                           std::to_string(copies) +
+                               " of the other chain's layers would have to be copied, at a rate of " +
+                               detail::scientific(rate) + ", above half of the " +
                                detail::scientific(remaining) + " that remains of the promised " +
                                detail::scientific(promised_fpr()) +
                                "; build a new filter from the keys of both"};
-        if (size + out.copied.size() > layers_most)
-            return failure{error_code::full, "the union would have " +
-                                                 std::to_string(size + out.copied.size()) +
+        const std::size_t all = now.all() + copies + (chain().parked(now.grown) != nullptr ? 1 : 0);
+        if (all > layers_most)
+            return failure{error_code::full, "the union would have " + std::to_string(all) +
                                                  " layers, above the limit of 64; build a new filter from "
                                                  "the keys of both"};
-        return out;
+        return {};
     }
 
     template <class OtherF>
     result<double> merge_below(const scalable<OtherF>& other, double limit) {
         if (!(params() == other.params())) return detail::unlike_parameters(describe(), other.describe());
         if (auto ok = check_same_hash(hash(), other.hash()); !ok) return ok.error();
-        auto plan = plan_union(other);
-        if (!plan) return plan.error();
-        if (auto ok = detail::check_union_rate(plan->after, limit); !ok) return ok.error();
-        std::vector<std::unique_ptr<layer_type>> copies; // all memory before the first change
-        for (const auto& [theirs, rate] : plan->copied) {
-            const auto& from = other.chain().layer(theirs);
-            auto filter = from.filter.template clone<words_type>(held_->memory);
+        try {
+            const std::scoped_lock one_union(
+                held_->merging); // the other chain's is not needed: it is only read
+            auto plan = plan_union(other, limit);
+            if (!plan) return plan.error();
+            auto ok = copy_layers(*plan, limit); // all that can fail is in here, and changes nothing then
+            if (!ok) return ok.error();
+            for (const auto& [into, from] : plan->ored) or_layer(*into, *from);
+        } catch (const std::bad_alloc&) {
+            return no_memory_failure("no memory for the lists of a union");
+        }
+        grow_if_due(chain().now().grown);
+        return expected_fpr();
+    }
+
+    // Copies and publishes the layers that are not ORed, all or none. Requires: `merging` is held.
+    template <class Plan>
+    result<void> copy_layers(const Plan& plan, double limit) {
+        if (plan.copied.empty()) return {};
+        std::vector<std::unique_ptr<layer_type>> copies;
+        double sum = 0;
+        double silent = 0;
+        for (const auto* from : plan.copied) {
+            const std::uint64_t count = from->changes.total();
+            auto filter = from->filter.template clone<words_type>(held_->memory);
             if (!filter) return filter.error();
+            // Of the copy: the other chain may have got keys since the plan. A part of one key alone may have rate 0.
+            const double rate = std::max(filter->expected_fpr(), std::numeric_limits<double>::min());
             const std::uint64_t capacity = std::clamp<std::uint64_t>(math::capacity(filter->shape(), rate), 1,
                                                                      detail::scalable_keys_most);
             copies.push_back(std::make_unique<layer_type>(std::move(*filter), capacity, rate, 0));
-            copies.back()->changes.set(from.changes.total());
+            copies.back()->changes.set(count);
+            sum += rate;
+            silent += std::log1p(-rate);
         }
-        for (const auto& [mine, theirs] : plan->ored) {
-            layer_type& into = chain().layer(mine);
-            if (auto ok = into.filter.merge(other.chain().layer(theirs).filter); !ok) return ok.error();
-            into.changes.set(static_cast<std::uint64_t>(
-                std::min(into.filter.approximate_size(), static_cast<double>(detail::scalable_keys_most))));
-        }
-        if (!copies.empty()) {
-            std::unique_ptr<layer_type> newest = chain().take_last();
-            newest->remaining -= plan->copied_rate;
-            // What was planned would have more than its share now.
-            newest->plan.store(detail::successor_plan::none, std::memory_order_relaxed);
-            for (auto& each : copies) chain().append(std::move(each));
-            chain().append(std::move(newest));
-        }
-        grow_if_due(chain().size());
-        return expected_fpr();
+        if (auto ok = detail::check_union_rate(plan.after(silent), limit); !ok) return ok;
+        const std::scoped_lock no_growth(held_->preparing, held_->helping);
+        if (auto ok = check_room(copies.size(), sum); !ok) return ok;
+        // Before the copies are published: a chain that is saved at any moment has spent no more than its promise. What
+        // is parked may be in use by now, or be the newest layer at any moment: both pay.
+        const std::uint32_t grown = chain().now().grown;
+        layer_type& newest = chain().grown(grown - 1);
+        layer_type& last = last_filled(grown);
+        newest.remaining.store(newest.remaining - sum, std::memory_order_relaxed);
+        if (&last != &newest) last.remaining.store(last.remaining - sum, std::memory_order_relaxed);
+        chain().publish_copies(copies);
+        return {};
+    }
+
+    // The count goes up only, so that no thread ever sees it below a growth that it was the reason for; it is too high by
+    // at most the adds that race with the scan.
+    template <class OtherLayer>
+    static void or_layer(layer_type& into, const OtherLayer& from) noexcept {
+        const std::uint64_t before = into.changes.total();
+        static_cast<void>(into.filter.merge(from.filter)); // of equal parameters and hash: it cannot fail
+        const auto after = static_cast<std::uint64_t>(
+            std::min(into.filter.approximate_size(), static_cast<double>(detail::scalable_keys_most)));
+        if (after > before) into.changes.add(after - before);
     }
 
     std::unique_ptr<state> held_;

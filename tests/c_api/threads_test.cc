@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -11,13 +12,18 @@
 
 namespace {
 
-bouncer_filter* made() {
+bouncer_filter* made(const char* kind = "blocked_bloom", std::uint64_t keys = 100'000) {
     bouncer_options options = BOUNCER_OPTIONS_INIT;
-    options.keys = 100'000;
+    options.keys = keys;
     options.false_positive_rate = 0.01;
     bouncer_filter* filter = nullptr;
-    EXPECT_EQ(bouncer_create("blocked_bloom", &options, &filter), BOUNCER_OK);
+    EXPECT_EQ(bouncer_create(kind, &options, &filter), BOUNCER_OK);
     return filter;
+}
+
+void add_range(bouncer_filter* filter, std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t key = first; key < end; ++key)
+        ASSERT_EQ(bouncer_add(filter, &key, sizeof key), BOUNCER_OK);
 }
 
 TEST(c_api_threads, each_has_its_own_message) {
@@ -61,6 +67,40 @@ TEST(c_api_threads, add_and_ask_at_once) {
     ASSERT_EQ(bouncer_contains_batch(filter, keys.data(), keys.size(), answers.data()), BOUNCER_OK);
     EXPECT_EQ(std::count(answers.begin(), answers.end(), 1), static_cast<std::ptrdiff_t>(answers.size()));
     bouncer_destroy(filter);
+}
+
+// One rule for all kinds. A chain is the one whose union may need more layers than it has: here two of the other's are
+// copied while a thread asks.
+TEST(c_api_threads, merge_and_ask_at_once) {
+    for (const char* const kind : {"blocked_bloom", "counting_bloom", "scalable_bloom"}) {
+        bouncer_filter* const other = made(kind, 1'000);
+        add_range(other, 10'000, 13'000);
+        for (int round = 0; round < 40; ++round) {
+            bouncer_filter* const filter = made(kind, 1'000);
+            add_range(filter, 0, 990);
+            std::atomic<bool> asked{false};
+            std::atomic<bool> merged{false};
+            std::thread asking([&] {
+                std::uint8_t there = 0;
+                asked = true;
+                for (std::uint64_t key = 0; !merged; key = (key + 1) % 990) {
+                    ASSERT_EQ(bouncer_contains(filter, &key, sizeof key, &there), BOUNCER_OK);
+                    ASSERT_EQ(there, 1) << kind;
+                }
+            });
+            while (!asked) std::this_thread::yield();
+            EXPECT_EQ(bouncer_merge(filter, other), BOUNCER_OK) << bouncer_last_error();
+            merged = true;
+            asking.join();
+            for (std::uint64_t key = 10'000; key < 13'000; key += 7) {
+                std::uint8_t there = 0;
+                ASSERT_EQ(bouncer_contains(filter, &key, sizeof key, &there), BOUNCER_OK);
+                ASSERT_EQ(there, 1) << kind;
+            }
+            bouncer_destroy(filter);
+        }
+        bouncer_destroy(other);
+    }
 }
 
 } // namespace

@@ -131,6 +131,63 @@ TYPED_TEST(scalable_union, other_parameters_or_hash) {
     EXPECT_TRUE(fails_with(a.merge(hashed), error_code::mismatch));
 }
 
+TYPED_TEST(scalable_union, with_itself_or_a_view_of_it_does_nothing) {
+    const auto keys = random_hashes(30'000, 64);
+    auto a = chain_of<TypeParam>(keys);
+    const auto before = a.clone().value();
+    const auto counts = a.changing_adds();
+    EXPECT_DOUBLE_EQ(a.merge(a).value(), before.expected_fpr());
+    EXPECT_DOUBLE_EQ(a.merge(a.view()).value(), before.expected_fpr());
+    EXPECT_TRUE(a == before);
+    EXPECT_EQ(a.changing_adds(), counts);
+}
+
+// Copies come first: the order that a file has, and that stays as both grow.
+TYPED_TEST(scalable_union, order_of_layers) {
+    auto a = chain_of<TypeParam>(random_hashes(9'900, 65));
+    const auto b = chain_of<TypeParam>(random_hashes(9'950, 66));
+    const auto c = chain_of<TypeParam>(random_hashes(9'960, 67));
+    const auto own = a.clone().value();
+    ASSERT_TRUE(a.merge(b));
+    ASSERT_TRUE(a.merge(c));
+    ASSERT_EQ(a.layer_count(), 3u);
+    EXPECT_TRUE(a.layer(0) == c.layer(0));
+    EXPECT_TRUE(a.layer(1) == b.layer(0));
+    EXPECT_TRUE(a.layer(2) == own.layer(0));
+    EXPECT_EQ(a.layers()[2].capacity, 10'000u);
+    a.add_batch(random_hashes(5'000, 68));
+    ASSERT_EQ(a.layer_count(), 4u);
+    EXPECT_TRUE(a.layer(0) == c.layer(0));
+    // A copy has grown layers only, and clears to the one that the chain was made with.
+    auto copy = a.clone().value();
+    EXPECT_TRUE(copy == a);
+    copy.clear();
+    a.clear();
+    EXPECT_TRUE(copy == a);
+    EXPECT_EQ(copy.layers()[0].capacity, 10'000u);
+    EXPECT_EQ(copy.changing_adds(), 0u);
+    EXPECT_EQ(copy.fill_ratio(), 0.0);
+}
+
+// 64 layers with the prepared one, and not one more.
+TYPED_TEST(scalable_union, no_more_layers_than_fit) {
+    const scalable_parameters equal{
+        .first_keys = 200, .rate = 0.3, .tightening = 0.99, .growth_small = 1, .growth = 1};
+    auto a = chain_of<TypeParam>(random_hashes(61 * 200, 69), equal);
+    for (std::uint64_t i = 0; i < 20'000 && a.layer_count() < 62; ++i) a.add(random_hash(70, i));
+    ASSERT_EQ(a.layer_count(), 62u);
+    a.prepare_growth().value(); // the 63rd
+    const auto one = chain_of<TypeParam>(random_hashes(190, 71), equal);
+    const auto another = chain_of<TypeParam>(random_hashes(190, 72), equal);
+    ASSERT_TRUE(a.merge(one));
+    const auto before = a.clone().value();
+    EXPECT_TRUE(fails_with(a.merge(another), error_code::full, "65 layers"));
+    EXPECT_TRUE(a == before);
+    for (std::uint64_t i = 0; i < 20'000 && a.layer_count() < 64; ++i) a.add(random_hash(73, i));
+    ASSERT_EQ(a.layer_count(), 64u);
+    EXPECT_TRUE(fails_with(a.prepare_growth(), error_code::full, "64"));
+}
+
 TYPED_TEST(scalable_union, an_empty_chain_adds_nothing) {
     const auto keys = random_hashes(30'000, 63);
     auto a = chain_of<TypeParam>(keys);

@@ -1,6 +1,7 @@
 // One layer of a chain: a filter, how many adds changed it, and what it was made for.
 #pragma once
 
+#include <bouncer/detail/scalable_plan.h>
 #include <bouncer/detail/striped_counter.h>
 #include <bouncer/result.h>
 
@@ -100,16 +101,20 @@ struct scalable_layer {
     F filter;
     std::uint64_t capacity; // in changing adds
     double rate;            // promised at `capacity`
-    double remaining;       // what later layers may spend; of the newest layer alone it means something
+    // What later layers may spend; it means something for the newest layer and a parked one alone. A union that copies
+    // layers takes from it, while nobody makes a layer.
+    std::atomic<double> remaining;
     change_count changes;
     // The count at which the next layer is (or is again) prepared; later after each refusal.
     std::atomic<std::uint64_t> attempt_at;
     // Why there is no layer after this one: the first reason, written once.
     std::atomic<const failure*> refused{nullptr};
     std::atomic<error_code> refused_code{};
-    // The parameters of the next layer, once the plan is known. Written by the thread that made this layer or, where the
-    // plan is none, by the one that prepares the next: one at a time.
+    // The parameters of the next layer, once the plan is known, and the budget that they are for: a union may have changed
+    // it since. Written by the thread that made this layer or, where the plan is none, by the one that prepares the next:
+    // one at a time.
     typename F::parameters successor{};
+    layer_budget successor_budget{};
     std::atomic<successor_plan> plan{successor_plan::none};
 };
 

@@ -36,6 +36,7 @@ struct layer_budget {
     std::uint64_t capacity;
     double rate;
     double remaining;
+    friend bool operator==(const layer_budget&, const layer_budget&) = default;
 };
 
 // [any-thread] The first layer, and the one after a chain whose largest capacity and remaining rate are these. With
