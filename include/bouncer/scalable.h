@@ -146,7 +146,9 @@ class scalable {
                 if (!solved) return solved.error();
                 out.push_back({budget.capacity, budget.rate, *solved, F::size_bytes_of(*solved)});
                 room += budget.capacity;
-                budget = detail::next_layer(chosen, budget.capacity, budget.remaining);
+                const std::uint64_t bits = layout(*solved).shape().total_bits();
+                budget = detail::next_layer(chosen, detail::counted_capacity(budget.capacity, bits),
+                                            budget.remaining);
             }
             return out;
         });
@@ -447,7 +449,7 @@ class scalable {
             last = *solved;
             shape = layout(last).shape();
             budget = next;
-            largest = next.capacity;
+            largest = detail::counted_capacity(next.capacity, shape.total_bits());
         }
         fill(shape, left);
         return -std::expm1(silent);
@@ -650,8 +652,10 @@ class scalable {
     // A parked layer counts if `seen` counts it.
     std::uint64_t largest_capacity(detail::layer_counts seen) const noexcept {
         std::uint64_t largest = 0;
-        for (std::uint32_t i = 0; i < seen.all(); ++i)
-            largest = std::max(largest, chain().layer(seen, i).capacity);
+        for (std::uint32_t i = 0; i < seen.all(); ++i) {
+            const layer_type& each = chain().layer(seen, i);
+            largest = std::max(largest, detail::counted_capacity(each.capacity, each.filter.size_bits()));
+        }
         return largest;
     }
 

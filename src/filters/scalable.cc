@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace bouncer::detail {
 
 namespace {
 
-constexpr std::uint32_t growth_most = 1024;
+// Just after a growth a chain takes up to 17 times the space of its keys; 4 and 2 are the defaults. A file says how a chain
+// grows, so this bounds too what a small hostile one can make its reader reserve.
+constexpr std::uint32_t growth_most = 16;
 
 result<void> check_fraction(const char* name, double value) {
     if (value > 0 && value < 1) return {}; // not NaN either
@@ -21,7 +24,7 @@ result<void> check_fraction(const char* name, double value) {
 result<void> check_growth(const char* name, std::uint32_t value) {
     if (value >= 1 && value <= growth_most) return {};
     return failure{error_code::invalid_argument,
-                   std::string(name) + " must be 1 to 1024, and is " + std::to_string(value)};
+                   std::string(name) + " must be 1 to 16, and is " + std::to_string(value)};
 }
 
 } // namespace
@@ -31,9 +34,11 @@ layer_budget first_layer(const scalable_parameters& chosen) noexcept {
 }
 
 layer_budget next_layer(const scalable_parameters& chosen, std::uint64_t largest, double remaining) noexcept {
-    largest = std::max(largest, chosen.first_keys); // a layer that was folded counts for what it was made for
     const std::uint32_t factor = largest < chosen.small_keys ? chosen.growth_small : chosen.growth;
-    return {largest * factor, remaining * (1 - chosen.tightening), remaining * chosen.tightening};
+    // After a layer that was folded the next is what that one was made for, or as near to it as a growth may go.
+    const std::uint64_t made_for = std::min(chosen.first_keys, largest * growth_most);
+    return {std::max(largest * factor, made_for), remaining * (1 - chosen.tightening),
+            remaining * chosen.tightening};
 }
 
 result<scalable_parameters> scalable_solve(const goal& wanted) {
@@ -107,6 +112,21 @@ result<void> check_stored_layer(std::uint64_t capacity, std::uint64_t count, dou
         return failure{error_code::invalid_argument,
                        "a layer's count must be at most 2^48, and is " + std::to_string(count)};
     return check_fraction("a layer's rate", rate);
+}
+
+result<void> check_stored_capacity(const math::geometry& shape, std::uint64_t capacity, double rate) {
+    if (capacity == 1) return {}; // of a copy with few bits, whose rate may be below that of any whole key
+    constexpr double rounding = 1e-6; // another machine's logarithms
+    // The bits thrown anywhere, which no layout betters: refuses what is far off before the exact sum, which takes some
+    // milliseconds there.
+    const auto keys = static_cast<double>(capacity);
+    const auto k = static_cast<double>(shape.k());
+    const double fill = -std::expm1(-k * keys / static_cast<double>(shape.total_bits()));
+    const double most = rate * (1 + rounding);
+    if (std::pow(fill, k) <= most && math::fpr(shape, keys) <= most) return {};
+    return failure{error_code::invalid_argument, "a capacity of " + std::to_string(capacity) + " keys in " +
+                                                     std::to_string(shape.total_bits()) +
+                                                     " bits does not keep the rate of " + scientific(rate)};
 }
 
 result<void> check_stored_rates(double rate, double spent, double remaining) {

@@ -38,7 +38,7 @@ TEST(scalable_plan, nonsense_is_refused_by_name) {
         refused([=](auto& p) { p.rate = value; }, error_code::invalid_argument, "rate");
         refused([=](auto& p) { p.tightening = value; }, error_code::invalid_argument, "tightening");
     }
-    for (const std::uint32_t value : {0u, 1025u}) {
+    for (const std::uint32_t value : {0u, 17u}) {
         refused([=](auto& p) { p.growth = value; }, error_code::invalid_argument, "growth");
         refused([=](auto& p) { p.growth_small = value; }, error_code::invalid_argument, "growth_small");
     }

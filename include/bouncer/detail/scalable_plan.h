@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bouncer/goal.h>
+#include <bouncer/math.h>
 #include <bouncer/result.h>
 
 #include <array>
@@ -39,7 +40,13 @@ struct layer_budget {
     friend bool operator==(const layer_budget&, const layer_budget&) = default;
 };
 
-// [any-thread] The first layer, and the one after a chain whose largest capacity and remaining rate are these. With
+// What a layer of this capacity and so many bits counts for in the size of the next: at most one key a bit. Only rates
+// above 0.63 could hold more, and a file may claim any.
+constexpr std::uint64_t counted_capacity(std::uint64_t capacity, std::uint64_t bits) noexcept {
+    return capacity < bits ? capacity : bits;
+}
+
+// [any-thread] The first layer, and the one after a chain whose largest counted capacity and remaining rate are these. With
 // nothing taken by a union the rates are p (1-r) r^i, whose sum stays below p.
 layer_budget first_layer(const scalable_parameters& chosen) noexcept;
 layer_budget next_layer(const scalable_parameters& chosen, std::uint64_t largest, double remaining) noexcept;
@@ -57,6 +64,9 @@ scalable_parameters scalable_from_fields(std::span<const std::uint64_t> fields) 
 
 // [any-thread] Whether a stored layer's own numbers make sense.
 result<void> check_stored_layer(std::uint64_t capacity, std::uint64_t count, double rate);
+// [any-thread] Whether a layer of this shape keeps its rate with so many keys: what follows it is sized by that number. Takes
+// 1 us to 1 ms.
+result<void> check_stored_capacity(const math::geometry& shape, std::uint64_t capacity, double rate);
 // [any-thread] Whether the rates of all layers and what remains are within the whole.
 result<void> check_stored_rates(double rate, double spent, double remaining);
 

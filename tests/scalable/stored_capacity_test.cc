@@ -1,0 +1,150 @@
+// A stored layer claims no more keys than its bits hold, so the size of the next one follows from what is there: a small
+// file cannot make its reader reserve much. Every honest chain opens.
+#include "snapshot/streams.h"
+#include "support/failures.h"
+#include "support/random_hashes.h"
+
+#include <bouncer/detail/hash_xxh.h>
+#include <bouncer/scalable.h>
+#include <bouncer/snapshot.h>
+
+#include <bit>
+#include <cmath>
+
+namespace bouncer::test {
+namespace {
+
+using chain = atomic_scalable_bloom;
+using fields = std::vector<std::uint64_t>;
+
+// Where the fields are, in a header and in a chain: docs/format.md.
+constexpr std::size_t fields_at = 104, checksum_at = 4080;
+constexpr std::size_t first_keys_at = 0, rate_at = 1, tightening_at = 2, growth_small_at = 3, growth_at = 4,
+                      remaining_at = 7, blocks_at = 9, form_at = 10, capacity_at = 11, count_at = 12,
+                      layer_rate_at = 13, per_layer = 5;
+
+void put(std::vector<std::byte>& bytes, std::size_t at, std::uint64_t value) {
+    for (std::size_t i = 0; i < 8; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+TEST(scalable_stored_capacity, beyond_the_bits_is_corrupt) {
+    auto f = chain::create(scalable_parameters{.first_keys = 1'000}).value();
+    f.add_batch(random_hashes(3'000, 121));
+    ASSERT_EQ(f.layer_count(), 2u);
+    std::vector<std::byte> bytes;
+    save(f, into(bytes)).value();
+    EXPECT_TRUE(load<chain>(out_of(bytes, 4096)));
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+        const std::uint64_t honest = f.layers()[layer].capacity;
+        for (const std::uint64_t claimed : {honest * 5 / 4, 2 * honest, std::uint64_t{1} << 24,
+                                            std::uint64_t{1} << 32, std::uint64_t{1} << 48}) {
+            auto bad = bytes;
+            put(bad, fields_at + 8 * (capacity_at + layer * per_layer), claimed);
+            put(bad, checksum_at, detail::xxh3_bytes(bad.data(), checksum_at, 0));
+            const std::string where = "layer " + std::to_string(layer);
+            EXPECT_TRUE(fails_with(load<chain>(out_of(bad, 4096)), error_code::corrupt, where.c_str(),
+                                   "capacity", std::to_string(claimed).c_str()));
+        }
+    }
+}
+
+// The worst that 4 KiB of bits can claim: rates near 1, the largest growth, a tiny rate that remains, layers that say that
+// they are full, a first layer that was "folded" from a huge one.
+TEST(scalable_stored_capacity, a_small_file_reserves_little) {
+    constexpr std::uint64_t blocks = 64;
+    unsigned opened = 0;
+    std::uint64_t most = 0;
+    for (const double rate : {0.01, 0.5, 0.99, 1 - 0x1p-50})
+        for (const std::uint64_t k : {1u, 8u})
+            for (const std::uint64_t growth : {4u, 16u, 1024u})
+                for (const std::uint64_t first_keys : {1'000ul, 1ul << 24, 1ul << 40})
+                    for (const double remaining : {1e-3, 1e-13, 1e-17})
+                        for (const std::uint64_t forged : {0ul, 1ul << 24}) {
+                            const double spent = rate - remaining;
+                            const math::geometry shape{
+                                .blocks = blocks, .sector_bits = 512, .bits_per_group = std::uint32_t(k)};
+                            fields bad(blocks_at + per_layer);
+                            bad[first_keys_at] = first_keys;
+                            bad[rate_at] = std::bit_cast<std::uint64_t>(rate);
+                            bad[tightening_at] = std::bit_cast<std::uint64_t>(0.5);
+                            bad[growth_small_at] = bad[growth_at] = growth;
+                            bad[remaining_at] = std::bit_cast<std::uint64_t>(remaining);
+                            bad[8] = 1; // layers
+                            bad[blocks_at] = blocks;
+                            bad[form_at] = k;
+                            bad[capacity_at] = forged != 0 ? forged : math::capacity(shape, spent);
+                            bad[count_at] = std::uint64_t{1} << 48;
+                            bad[layer_rate_at] = std::bit_cast<std::uint64_t>(spent);
+                            auto f = plain_scalable_bloom::for_loading(bad, {}, {}); // looks at its first add
+                            if (!f) continue;
+                            ++opened;
+                            for (std::uint64_t i = 0; i < 64; ++i) f->add(random_hash(122, i));
+                            most = std::max(most, f->size_bytes());
+                        }
+    EXPECT_GT(opened, 10u);
+    EXPECT_GT(most, blocks * 64);             // some grew
+    EXPECT_LE(most, std::uint64_t{16} << 20); // 520 MB where a capacity was believed
+}
+
+void expect_opens(const chain& f, const char* what) {
+    const auto words = chain::stored_words(f.stored().fields);
+    EXPECT_TRUE(words) << what << ", " << f.describe() << ": " << words.error().message;
+}
+
+TEST(scalable_stored_capacity, honest_chains_open) {
+    for (const std::uint64_t first_keys : {1u, 7u, 100u, 3'000u})
+        for (const double rate : {0.9, 0.01, 1e-6})
+            for (const enum prefer how : {prefer::reads, prefer::adds, prefer::space}) {
+                auto f = chain::create(scalable_parameters{.first_keys = first_keys,
+                                                           .rate = rate,
+                                                           .tightening = how == prefer::space ? 0.5 : 0.85,
+                                                           .prefer = how})
+                             .value();
+                expect_opens(f, "empty");
+                f.add(random_hash(123, 0));
+                expect_opens(f.fold_newest().value(), "folded with one key");
+                f.add_batch(random_hashes(6 * first_keys, 123, 1));
+                expect_opens(f, "grown");
+                expect_opens(f.fold_newest().value(), "folded");
+                // Unions with a chain of one key, of some, and of as many.
+                for (const std::uint64_t keys : {std::uint64_t{1}, first_keys, 2 * first_keys}) {
+                    auto other = chain::create(f.params()).value();
+                    other.add_batch(random_hashes(keys, 124, 10 * first_keys));
+                    auto both = other.clone().value();
+                    if (both.merge(f)) expect_opens(both, "merged");
+                    if (f.merge(other)) expect_opens(f, "merged");
+                }
+            }
+}
+
+// Planned without memory, so as large as they come.
+TEST(scalable_stored_capacity, planned_layers_hold_what_they_claim) {
+    for (const double rate : {0.05, 0.01, 1e-4})
+        for (const enum prefer how : {prefer::reads, prefer::space}) {
+            const scalable_parameters chosen{.first_keys = 10'000, .rate = rate, .prefer = how};
+            const auto planned = chain::plan(chosen, 3'000'000'000).value();
+            for (const auto& layer : planned)
+                EXPECT_LE(math::fpr(chain::filter_type::layout_type(layer.filter).shape(),
+                                    static_cast<double>(layer.capacity)),
+                          layer.rate)
+                    << layer.capacity;
+        }
+}
+
+// After a folded first layer the chain is soon as large as it would have been, where layers are equal too.
+TEST(scalable_stored_capacity, a_folded_chain_grows_as_the_whole) {
+    for (const std::uint64_t first_keys : {10'000u, 100'000u}) {
+        auto f = chain::create(scalable_parameters{.first_keys = first_keys, .growth_small = 1, .growth = 1})
+                     .value();
+        f.add_batch(random_hashes(first_keys / 100, 125));
+        auto folded = f.fold_newest().value();
+        ASSERT_LT(folded.layers()[0].capacity, first_keys / 16);
+        folded.add_batch(random_hashes(3 * first_keys, 126));
+        const auto layers = folded.layers();
+        ASSERT_GE(layers.size(), 4u);
+        for (std::size_t i = 2; i < layers.size(); ++i) EXPECT_EQ(layers[i].capacity, first_keys);
+    }
+}
+
+} // namespace
+} // namespace bouncer::test
