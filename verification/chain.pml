@@ -20,7 +20,7 @@
 // capacities and counts: a layer is full with its first key here; exclusive calls.
 //
 // bounds: -DADDERS=2 -DMERGERS=1 -DREADERS=1
-// bounds full: -DADDERS=3 -DMERGERS=2 -DREADERS=1 -DMOST=5
+// bounds full: -DADDERS=2 -DMERGERS=2 -DREADERS=1 -DMOST=4
 //
 // mutant take_back: the old way, a union takes the newest layer out and appends it again behind its copy
 // mutant count_first: the count of copies goes up before the slot is filled
