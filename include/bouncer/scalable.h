@@ -1046,16 +1046,13 @@ class scalable {
     result<double> merge_below(const scalable<OtherF>& other, double limit) {
         if (!(params() == other.params())) return detail::unlike_parameters(describe(), other.describe());
         if (auto ok = check_same_hash(hash(), other.hash()); !ok) return ok.error();
-        try {
-            const std::scoped_lock one_union(
-                held_->merging); // the other chain's is not needed: it is only read
+        {
+            const std::scoped_lock one_union(held_->merging); // not the other chain's: that is only read
             auto plan = plan_union(other, limit);
             if (!plan) return plan.error();
             auto ok = copy_layers(*plan, limit); // all that can fail is in here, and changes nothing then
             if (!ok) return ok.error();
             for (const auto& [into, from] : plan->ored) or_layer(*into, *from);
-        } catch (const std::bad_alloc&) {
-            return no_memory_failure("no memory for the lists of a union");
         }
         grow_if_due(chain().now().grown);
         return expected_fpr();
