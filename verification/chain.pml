@@ -272,9 +272,15 @@ proctype merger(byte me) {
     }
 }
 
-// A query, and what a save stores.
+// A query of one key, which counts the copies behind the grown layers; or what a save stores, and a batch asks: both counts of
+// one moment.
 proctype reader() {
     byte expected, found, layer, i, seen_grown, seen_copies, spent, left;
+    bool query;
+    if
+    :: query = true
+    :: skip
+    fi;
     expected = acknowledged;
 #if defined(MUTANT_counts_apart)
     seen_grown = grown;
@@ -299,6 +305,10 @@ proctype reader() {
             spent = spent + rate[layer]
         }
     od;
+    if
+    :: query -> seen_copies = copies
+    :: else -> skip
+    fi;
     do
     :: i == seen_copies -> break
     :: else ->
@@ -312,9 +322,10 @@ proctype reader() {
     skip; // a loop cannot end in a d_step
     d_step {
         assert((expected & ~found) == 0);
-        assert(spent + left <= TOTAL);
+        assert(query || spent + left <= TOTAL);
         assert(grown >= seen_grown && copies >= seen_copies);
-        expected = 0; found = 0; layer = 0; i = 0; seen_grown = 0; seen_copies = 0; spent = 0; left = 0
+        expected = 0; found = 0; layer = 0; i = 0; seen_grown = 0; seen_copies = 0; spent = 0; left = 0;
+        query = false
     }
 }
 

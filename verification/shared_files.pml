@@ -10,7 +10,8 @@
  * sealed has the content it was sealed with. No process waits for ever.
  *
  * Left out: power cuts and what fsync promises; file systems without locks, and processes that ignore them (mv, cp); a file
- * that does not exist yet; forks, whose locks are their parent's. System calls are single steps, as the kernel makes them. */
+ * that does not exist yet; a saver that may only read the old file; forks, whose locks are their parent's. System calls are
+ * single steps, as the kernel makes them. */
 
 // bounds: -DSHARERS=2 -DCHANGERS=1 -DSAVERS=1 -DCRASHES=1
 // bounds full: -DSHARERS=2 -DCHANGERS=2 -DSAVERS=1 -DCRASHES=1

@@ -19,6 +19,7 @@ class replacing_file;
 //   - open_shared of it is refused (io).
 // Give it to the save: save(filter, path, {.lock = &lock}). The lock is then that of the new file, and can be used again.
 // It ends with the object or the process. Where the file system has no locks, nobody waits; open_shared refuses there.
+// Why nothing is lost: verification/shared_files.pml.
 //
 // Thread safety: an object is [exclusive]; several may be taken from any threads.
 class change_lock {

@@ -203,17 +203,17 @@ class scalable {
     // does not count towards growth. One add in each layer prepares the next layer: the allocation, and about 5 ms to
     // plan the one after; prepare_growth spares it that.
     bool add(std::uint64_t hash) noexcept requires(words_type::writable) {
-        const detail::layer_counts now = chain().now();
-        if (any_has(now, hash)) return false;
-        layer_type& newest = chain().grown(now.grown - 1);
+        const std::uint32_t size = chain().now().grown;
+        if (any_has(size, hash)) return false;
+        layer_type& newest = chain().grown(size - 1);
         if (!newest.filter.add(hash)) return false; // a racing add of the same bits
         if (newest.changes.add_one()) [[unlikely]]
-            grow_if_due(now.grown);
+            grow_if_due(size);
         return true;
     }
 
     // [any-thread] False: surely never added. True: probably added. Newest layer first: it has the most keys.
-    bool may_contain(std::uint64_t hash) const noexcept { return any_has(chain().now(), hash); }
+    bool may_contain(std::uint64_t hash) const noexcept { return any_has(chain().now().grown, hash); }
 
     // [any-thread] (plain: [exclusive]) Adds, and returns whether the key seemed to be there before. Threads that add the
     // same new key at once: at least one is told "new" (unless other keys' bits covered it), possibly several, whatever
@@ -577,13 +577,15 @@ class scalable {
     detail::layer_chain<layer_type>& chain() noexcept { return held_->chain; }
     const detail::layer_chain<layer_type>& chain() const noexcept { return held_->chain; }
 
-    // Inlined into every add and query, and the copies kept out of it: 1 to 3 ns less than one loop over all.
-    [[gnu::always_inline]] bool any_has(detail::layer_counts now, std::uint64_t hash) const noexcept {
-        for (std::uint32_t i = now.grown; i-- > 0;)
-            if (chain().grown(i).filter.may_contain(hash)) return true;
-        if (now.copies == 0) [[likely]]
-            return false;
-        return a_copy_has(now.copies, hash);
+    // Inlined into every add and query, and the copies kept out of it: 1 to 3 ns less than one loop over all. The copies are
+    // counted behind the grown layers, which takes their count out of the way of a hit; later counts are only higher.
+    [[gnu::always_inline]] bool any_has(std::uint32_t grown, std::uint64_t hash) const noexcept {
+        std::uint32_t i = grown;
+        do {
+            if (chain().grown(--i).filter.may_contain(hash)) return true;
+        } while (i != 0);
+        const std::uint32_t copies = chain().now().copies;
+        return copies != 0 && a_copy_has(copies, hash);
     }
     [[gnu::noinline]] bool a_copy_has(std::uint32_t copies, std::uint64_t hash) const noexcept {
         for (std::uint32_t i = 0; i < copies; ++i)

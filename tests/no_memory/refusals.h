@@ -30,7 +30,7 @@ memory_options refusing_memory() noexcept;
 // call(), with the first allocation failing, then the second, … until it needs no more: each time it returns a value, which
 // is what it returns without failures or out_of_memory; and then `after`, which looks whether all is as it was. Returns how
 // many allocations the call makes. A refusal by the call itself (`expected`) may keep its code. Late allocations are alike:
-// of those, every 16th is failed, then ever fewer; more in the campaigns.
+// behind the 16th ever fewer of them are failed; all of them in the campaigns.
 std::uint64_t refuse_each(const std::function<std::optional<error_code>()>& call,
                           const std::function<void()>& after, std::optional<error_code> expected,
                           const std::source_location& where);
