@@ -10,8 +10,7 @@
  * sealed has the content it was sealed with. No process waits for ever.
  *
  * Left out: power cuts and what fsync promises; file systems without locks, and processes that ignore them (mv, cp); a file
- * that does not exist yet; a saver that may only read the old file; forks, whose locks are their parent's. System calls are
- * single steps, as the kernel makes them. */
+ * that does not exist yet; forks, whose locks are their parent's. System calls are single steps, as the kernel makes them. */
 
 // bounds: -DSHARERS=2 -DCHANGERS=1 -DSAVERS=1 -DCRASHES=1
 // bounds full: -DSHARERS=2 -DCHANGERS=2 -DSAVERS=1 -DCRASHES=1
@@ -25,9 +24,18 @@
 // mutant unlocked_before_the_rename: a change gives its lock back, and then renames
 // mutant lock_stays_behind: the second save of a change is under the lock of the first file
 // mutant no_entrance: a save looks whether the file is shared, and then renames, with nothing held meanwhile
+// mutant shared_entrance: two saves are in the entrance at once (a process that may only read a file has no exclusive lock)
+// mutant only_shared_users: a save looks whether the file is shared, not whether somebody changes or seals it
 // mutant seal_unlocks_first: to become exclusive, a lock is given up and taken anew (as flock does)
 // mutant seal_while_shared: seal() does not look whether others have the file open
 // mutant live_too_late: open_shared marks the file live after the first add
+
+#ifdef MUTANT_shared_entrance /* needs two saves, and no change */
+#undef SAVERS
+#define SAVERS 2
+#undef CHANGERS
+#define CHANGERS 0
+#endif
 
 #define PROCESSES (SHARERS + CHANGERS + SAVERS)
 #define INODES (1 + 2 * CHANGERS + SAVERS)
@@ -77,11 +85,12 @@ inline let_all_go() {
     }
 }
 inline enter(ino) { atomic { entrance[ino] == 0 -> entrance[ino] = bit(me) } }
-inline leave(ino) { entrance[ino] = 0 }
+inline leave(ino) { entrance[ino] = entrance[ino] & ~bit(me) }
 
 /* A new inode with this content, that takes the name. */
 inline rename_new(keys, locked) {
     d_step {
+        assert(((users_shared[name] | users_alone[name]) & ~bit(me)) == 0); /* whoever has it open keeps its name */
         content[made] = keys;
         sealed[made] = true;
         if
@@ -140,9 +149,12 @@ again:
     may_crash();
     {
         short sum = content[ino];
-        d_step { sealed[ino] = true; assert(sum == content[ino]) }
+        d_step { sealed[ino] = true; assert(sum == content[ino]); sum = 0 }
     }
-    goto dead;
+    if
+    :: users_alone[ino] = 0; goto dead /* and is shared again: it adds no more */
+    :: sealed[ino] = false; users_alone[ino] = 0 /* that did not reach the disk: it goes on adding */
+    fi;
 refused:
     skip; /* and goes on adding */
     d_step { assert(!sealed[ino]); content[ino] = content[ino] | second_key(me) }
@@ -187,17 +199,15 @@ again:
 #ifdef MUTANT_unlocked_before_the_rename
     let_go(ino);
 #endif
-    atomic {
 #if !defined(MUTANT_unlocked_before_the_rename) && !defined(MUTANT_two_namespaces) && !defined(MUTANT_stale_change_lock)
-        if :: name != ino -> goto dead :: else fi; /* a look, and the rename; nobody else can come between */
+    assert(name == ino); /* the code looks: a process that ignores the locks may have moved it */
 #endif
-        keys = keys | first_key(me);
+    keys = keys | first_key(me);
 #ifdef MUTANT_lock_stays_behind
-        rename_new(keys, false)
+    rename_new(keys, false);
 #else
-        rename_new(keys, true)
+    rename_new(keys, true);
 #endif
-    }
     may_crash();
     d_step { told = told | first_key(me); holds_all_told() }
 #ifndef MUTANT_lock_stays_behind
@@ -221,19 +231,25 @@ proctype saver(byte me) {
 #endif
 again:
     ino = name;
-#ifndef MUTANT_no_entrance
+#ifdef MUTANT_shared_entrance
+    entrance[ino] = entrance[ino] | bit(me);
+#elif !defined(MUTANT_no_entrance)
     enter(ino);
 #endif
     may_crash();
 #ifndef MUTANT_decided_at_begin
     if
+#ifdef MUTANT_only_shared_users
+    :: users_shared[ino] == 0
+#else
     :: nobody_in(ino)
+#endif
     :: else -> if :: name != ino -> let_go(ino); goto again :: else -> goto dead fi
     fi;
 #endif
     if :: name != ino -> let_go(ino); goto again :: else fi;
     /* the new filter has none of the keys that were acknowledged until now */
-    d_step { told = 0; rename_new(first_key(me), false); told = first_key(me); holds_all_told() }
+    d_step { rename_new(first_key(me), false); told = first_key(me); holds_all_told() }
 dead:
     skip;
     let_all_go()

@@ -18,7 +18,8 @@ class replacing_file;
 //   - no other process, and no other part of this one, gets a change_lock of the file (it waits) or replaces it (io);
 //   - open_shared of it is refused (io).
 // Give it to the save: save(filter, path, {.lock = &lock}). The lock is then that of the new file, and can be used again.
-// It ends with the object or the process. Where the file system has no locks, nobody waits; open_shared refuses there.
+// It ends with the object or the process; a child that was forked meanwhile keeps it until it ends or runs another program.
+// Where the file system has no locks, nobody waits; open_shared refuses there.
 // Why nothing is lost: verification/shared_files.pml.
 //
 // Thread safety: an object is [exclusive]; several may be taken from any threads.
@@ -34,7 +35,8 @@ class change_lock {
 
     change_lock(change_lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
     change_lock& operator=(change_lock&& other) noexcept {
-        std::swap(file_, other.file_);
+        change_lock old(std::move(*this)); // ends here
+        file_ = std::exchange(other.file_, -1);
         return *this;
     }
     ~change_lock();

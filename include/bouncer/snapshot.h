@@ -211,7 +211,8 @@ result<Keyed> load_keyed(const snapshot_origin& from, const typename Keyed::hash
 // there, and the message names the folder). Takes no lock: adds and queries of an atomic filter go on;
 // every add that happened-before the save began is in the file. A file that a process has open by open_shared when the new
 // one is to take its name is not replaced (io): its adds would vanish with it. Whoever has loaded the file before, and
-// would undo what others saved since, gives a change_lock. Extra memory: 1 MiB, 4 MiB with compression.
+// would undo what others saved since, gives a change_lock. A file that may not be written is not replaced either (io): it
+// cannot be locked. Extra memory: 1 MiB, 4 MiB with compression.
 // Errors: io (with the system's text), invalid_argument (label), unsupported (built without zstd), out_of_memory. A limit on
 // the size of files (RLIMIT_FSIZE) is io too, for all that writes files here: the signal SIGXFSZ is kept from the process.
 template <class F>
@@ -318,7 +319,8 @@ class shared_filter {
     // [immutable]
     const snapshot_info& info() const noexcept { return file_.info(); }
     // [any-thread] Returns when every add that happened-before it is on the disk. io on failure, and ever after: what the
-    // system could not write once it drops, and a later success would not cover it. save() to another file then.
+    // system could not write once it drops, and a later success would not cover it. save() to another file then. Of a
+    // process and a child that it forked only one is told.
     result<void> sync() {
         return detail::guarded([&] { return file_.sync(); });
     }

@@ -28,28 +28,31 @@ result<change_lock> change_lock::take(const std::string& path, const std::functi
                                       bool wait) {
     return detail::guarded([&]() -> result<change_lock> {
         using namespace detail;
-        for (int round = 0; round < rounds_most; ++round) {
+        for (int round = 0; round < max_rounds; ++round) {
             auto opened = open_regular(path, true);
             if (!opened) return opened.error();
             change_lock out;
             out.file_ = opened->release();
-            int why = EINTR;
-            while (why == EINTR) {
-                why = wait ? wait_lock(out.file_, locked_byte::change, lock_mode::exclusive)
-                           : try_lock(out.file_, locked_byte::change, lock_mode::exclusive);
+            int why = try_lock(out.file_, locked_byte::change, lock_mode::exclusive);
+            if (why == EAGAIN && wait) {
+                why = wait_lock(out.file_, locked_byte::change, lock_mode::exclusive);
                 if (why == EINTR && go_on && !go_on())
                     return failure{error_code::cancelled, "waiting for " + path + " was interrupted"};
+                round = 0; // whoever had it may have saved more than once
+                if (why == EINTR) continue;
             }
-            if (means_no_locks(why)) return out;
+            if (has_no_locks(out.file_, why)) return out;
             if (why == EAGAIN && !has_name(out.file_, path)) continue;
-            if (why == EAGAIN) return in_use(path, "another process is changing it");
+            if (why == EAGAIN) return in_use(path, "it is being changed elsewhere");
             if (why != 0) return io_failure("lock", path, why);
-            const entrance_lock entering(out.file_, lock_mode::exclusive);
+            entrance_lock entering(out.file_);
             if (entering.error_number() != 0) return io_failure("lock", path, entering.error_number());
             why = try_lock(out.file_, locked_byte::users, lock_mode::exclusive);
             if (why != 0 && why != EAGAIN) return io_failure("lock", path, why);
             if (!has_name(out.file_, path)) continue;
             if (why == EAGAIN) return in_use(path, "a process has it open by open_shared");
+            if (const int not_left = entering.leave(); not_left != 0)
+                return io_failure("lock", path, not_left);
             return out;
         }
         return never_the_same("lock", path);

@@ -105,18 +105,19 @@ result<void> make_durable(const descriptor& file, const std::string& path) {
 }
 
 result<descriptor> open_to_share(const std::string& path) {
-    for (int round = 0; round < rounds_most; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
         auto file = open_regular(path, true);
         if (!file) return file;
-        const entrance_lock entering(file->number(), lock_mode::exclusive);
+        entrance_lock entering(file->number());
         if (entering.error_number() != 0) return io_failure("lock", path, entering.error_number());
         const int why = try_lock(file->number(), locked_byte::users, lock_mode::shared);
         if (why != 0 && why != EAGAIN) return io_failure("lock", path, why);
         if (!has_name(file->number(), path)) continue;
         if (why == EAGAIN)
-            return failure{error_code::io, "cannot open " + path +
-                                               ": another process is sealing or changing it; try again "
-                                               "when it has ended"};
+            return failure{error_code::io,
+                           "cannot open " + path +
+                               ": it is being sealed or changed elsewhere; try again when that has ended"};
+        if (const int not_left = entering.leave(); not_left != 0) return io_failure("lock", path, not_left);
         return file;
     }
     return never_the_same("open", path);
@@ -177,7 +178,7 @@ bool lock_if_free(const descriptor& file) {
 }
 // For a file of our own. Where there are no locks nobody can take it for abandoned either.
 bool lock_own(const descriptor& file) {
-    return lock_if_free(file) || means_no_locks(errno);
+    return lock_if_free(file) || has_no_locks(file.number(), errno);
 }
 
 // What a killed process left: nobody holds its lock. A failure is no reason not to save.
@@ -241,19 +242,21 @@ failure in_use(const std::string& path, held_lock how) {
     return {error_code::io, "cannot replace " + path +
                                 (how == held_lock::shared
                                      ? ": a process has it open by open_shared, and its adds would be lost"
-                                     : ": another process is sealing or changing it")};
+                                     : ": it is being sealed or changed elsewhere")};
 }
 
-// The file that is about to be replaced: for writing if that may be, since an exclusive lock needs it.
-struct old_file {
-    descriptor file;
-    lock_mode mode = lock_mode::exclusive;
-};
-old_file open_old(const std::string& path) {
-    constexpr int flags = O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
-    descriptor file(::open(path.c_str(), O_RDWR | flags));
-    if (file || errno == ENOENT) return {std::move(file)};
-    return {descriptor(::open(path.c_str(), O_RDONLY | flags)), lock_mode::shared};
+// Nobody uses the file, as far as its locks tell.
+result<void> check_unused(int file, const std::string& path) {
+    held_lock others = held_lock::none;
+    if (const int why = look_at_lock(file, locked_byte::users, others); why != 0)
+        return io_failure("lock", path, why);
+    if (others != held_lock::none) return in_use(path, others);
+    return {};
+}
+
+// The file that is about to be replaced, for writing: a lock needs that. So a file is replaced only by whoever may write it.
+descriptor open_old(const std::string& path) {
+    return descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
 }
 
 } // namespace
@@ -270,9 +273,11 @@ result<replacing_file> replacing_file::begin(const std::string& path, const file
     if (exists && !S_ISREG(old.st_mode))
         return failure{error_code::io, "cannot replace " + path + ": not a regular file"};
     if (exists && (promised.lock == nullptr || !*promised.lock)) { // early; commit() decides
-        const old_file now = open_old(*target);
-        if (now.file && lock_of_others(now.file.number(), locked_byte::users) == held_lock::shared)
-            return in_use(path, held_lock::shared);
+        const descriptor now = open_old(*target);
+        if (!now && errno != ENOENT) return io_failure("replace", path, errno);
+        held_lock others = held_lock::none;
+        if (now && look_at_lock(now.number(), locked_byte::users, others) == 0 && others == held_lock::shared)
+            return in_use(path, others);
     }
     remove_abandoned(folder, name);
 
@@ -331,8 +336,10 @@ result<void> replacing_file::commit() {
         if (auto ok = make_durable(file_, target_); !ok) return ok.error();
     }
     if (promised_.lock != nullptr) { // nobody knows the file yet, so nobody holds them
-        (void)try_lock(file_.number(), locked_byte::change, lock_mode::exclusive);
-        (void)try_lock(file_.number(), locked_byte::users, lock_mode::exclusive);
+        for (const locked_byte which : {locked_byte::change, locked_byte::users}) {
+            const int why = try_lock(file_.number(), which, lock_mode::exclusive);
+            if (why != 0 && !has_no_locks(file_.number(), why)) return io_failure("lock", target_, why);
+        }
     }
     if (auto ok = take_name(); !ok) return ok.error();
     temporary_.clear();
@@ -382,30 +389,30 @@ result<void> replacing_file::take_a_name_beside() {
 
 // The lock's holder has kept all others out since before it loaded the file.
 result<void> replacing_file::replace_locked() {
-    if (!has_name(promised_.lock->file_, target_))
+    const int old = promised_.lock->file_;
+    if (!has_name(old, target_))
         return failure{error_code::io,
                        "cannot replace " + target_ + ": it is not, or no longer, the locked file"};
+    if (auto ok = check_unused(old, target_); !ok) return ok; // where there were no locks when it was taken
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
     return {};
 }
 
 result<void> replacing_file::replace_unlocked() {
-    for (int round = 0; round < rounds_most; ++round) {
-        const old_file old = open_old(target_);
-        if (!old.file && errno != ENOENT) return io_failure("lock", target_, errno);
-        if (!old.file) {
+    for (int round = 0; round < max_rounds; ++round) {
+        const descriptor old = open_old(target_);
+        if (!old && errno != ENOENT) return io_failure("replace", target_, errno);
+        if (!old) {
             if (rename_if_free(temporary_, target_) == 0) return {};
             if (errno != EEXIST) return io_failure("name", target_, errno);
             continue;
         }
-        const entrance_lock entering(old.file.number(), old.mode);
-        if (const int why = entering.error_number(); why == 0) {
-            const held_lock others = lock_of_others(old.file.number(), locked_byte::users);
-            if (!has_name(old.file.number(), target_)) continue;
-            if (others != held_lock::none) return in_use(target_, others);
-        } else if (!means_no_locks(why)) {
+        const entrance_lock entering(old.number());
+        if (const int why = entering.error_number(); why != 0 && !has_no_locks(old.number(), why))
             return io_failure("lock", target_, why);
-        }
+        const auto unused = check_unused(old.number(), target_);
+        if (!has_name(old.number(), target_)) continue;
+        if (!unused) return unused;
         if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
         return {};
     }

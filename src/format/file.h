@@ -13,7 +13,7 @@
 namespace bouncer::detail {
 
 failure io_failure(const std::string& what, const std::string& path, int error_number);
-// After so many rounds (file_lock.h).
+// The failure after max_rounds (file_lock.h).
 failure never_the_same(const std::string& what, const std::string& path);
 
 class descriptor {

@@ -1,8 +1,10 @@
 #include "format/file_lock.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace bouncer::detail {
 
@@ -24,6 +26,11 @@ int set_lock(int file, locked_byte which, lock_mode mode, int command) noexcept 
     return errno == EACCES ? EAGAIN : errno;
 }
 
+bool is_lack_of_locks(int error_number) noexcept {
+    return error_number == ENOLCK || error_number == EOPNOTSUPP || error_number == ENOSYS ||
+           error_number == EINVAL;
+}
+
 } // namespace
 
 int try_lock(int file, locked_byte which, lock_mode mode) noexcept {
@@ -34,20 +41,24 @@ int wait_lock(int file, locked_byte which, lock_mode mode) noexcept {
     return set_lock(file, which, mode, F_OFD_SETLKW);
 }
 
-void unlock(int file, locked_byte which) noexcept {
+int unlock(int file, locked_byte which) noexcept {
     struct ::flock lock = of_byte(which, F_UNLCK);
-    (void)::fcntl(file, F_OFD_SETLK, &lock);
+    return ::fcntl(file, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }
 
-held_lock lock_of_others(int file, locked_byte which) noexcept {
+int look_at_lock(int file, locked_byte which, held_lock& others) noexcept {
+    others = held_lock::none;
     struct ::flock lock = of_byte(which, F_WRLCK);
-    if (::fcntl(file, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return held_lock::none;
-    return lock.l_type == F_RDLCK ? held_lock::shared : held_lock::exclusive;
+    if (::fcntl(file, F_OFD_GETLK, &lock) != 0) return is_lack_of_locks(errno) ? 0 : errno;
+    if (lock.l_type == F_UNLCK) return 0;
+    others = lock.l_type == F_RDLCK ? held_lock::shared : held_lock::exclusive;
+    return 0;
 }
 
-bool means_no_locks(int error_number) noexcept {
-    return error_number == ENOLCK || error_number == EOPNOTSUPP || error_number == ENOSYS ||
-           error_number == EINVAL;
+bool has_no_locks(int file, int error_number) noexcept {
+    struct ::flock lock = of_byte(locked_byte::users, F_WRLCK);
+    return is_lack_of_locks(error_number) && ::fcntl(file, F_OFD_GETLK, &lock) != 0 &&
+           is_lack_of_locks(errno);
 }
 
 bool has_name(int file, const std::string& path) noexcept {
@@ -57,8 +68,14 @@ bool has_name(int file, const std::string& path) noexcept {
            mine.st_dev == named.st_dev;
 }
 
-entrance_lock::entrance_lock(int file, lock_mode mode) noexcept : file_(file), error_number_(EINTR) {
-    while (error_number_ == EINTR) error_number_ = wait_lock(file, locked_byte::entrance, mode);
+entrance_lock::entrance_lock(int file) noexcept : file_(file), error_number_(EINTR) {
+    while (error_number_ == EINTR)
+        error_number_ = wait_lock(file, locked_byte::entrance, lock_mode::exclusive);
+    inside_ = error_number_ == 0;
+}
+
+int entrance_lock::leave() noexcept {
+    return std::exchange(inside_, false) ? unlock(file_, locked_byte::entrance) : 0;
 }
 
 } // namespace bouncer::detail

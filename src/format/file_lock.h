@@ -7,9 +7,9 @@
 //
 //   users      shared: by open_shared, as long as the file is open. Exclusive: by seal(), and by a change_lock from before
 //              the load until after the save.
-//   entrance   exclusive, for a few system calls: by whoever takes `users`, and by a save around its rename (shared where it
-//              may only read the old file). A save never holds `users`, so a refused `users` means a process that keeps it
-//              for long: nobody has to try again.
+//   entrance   exclusive, for a few system calls: by whoever takes `users`, and by a save around its rename. A save never holds
+//              `users`, so a refused `users` means a process that keeps it for long: nobody has to try again. seal(), which
+//              has `users` already, needs no entrance.
 //   change     exclusive: by a change_lock. Others that want one wait for it.
 //   temporary  exclusive: by a save, on the file that it writes. One that nobody holds was left by a killed process.
 //
@@ -18,8 +18,6 @@
 //   2. A file is replaced only by a process that either holds `users` exclusively, or holds `entrance`, has seen nobody in
 //      `users` and then that the old file still has the name; until after the rename.
 #pragma once
-
-#include <fcntl.h>
 
 #include <cstdint>
 #include <string>
@@ -36,31 +34,35 @@ enum class held_lock : std::uint8_t { none, shared, exclusive };
 int try_lock(int file, locked_byte which, lock_mode mode) noexcept;
 // [any-thread] The same, but waits. EINTR: a signal came.
 int wait_lock(int file, locked_byte which, lock_mode mode) noexcept;
-// [any-thread]
-void unlock(int file, locked_byte which) noexcept;
-// [any-thread] What others hold; `none` where there are no locks.
-held_lock lock_of_others(int file, locked_byte which) noexcept;
+// [any-thread] 0, or why not.
+int unlock(int file, locked_byte which) noexcept;
+// [any-thread] What others hold: 0, or why that cannot be told. `none` where there are no locks.
+int look_at_lock(int file, locked_byte which, held_lock& others) noexcept;
 
-// [any-thread] Whether a lock failed because this file system has none.
-bool means_no_locks(int error_number) noexcept;
+// [any-thread] Whether a lock of the file failed with this because its file system has none. ENOLCK alone does not say so: it
+// is also what Linux answers when there is no memory for a lock.
+bool has_no_locks(int file, int error_number) noexcept;
 // [any-thread] Whether the open file is what `path` names now.
 bool has_name(int file, const std::string& path) noexcept;
 // How often to start again by rule 1. Each round needs a save that was faster; so many mean a file system that gives a file
 // another inode number at every look.
-inline constexpr int rounds_most = 1000;
+inline constexpr int max_rounds = 1000;
 
-// `entrance`, waited for; shared where the file is open for reading only. Nobody holds it for long.
+// `entrance`, waited for. Nobody holds it for long.
 class entrance_lock {
   public:
-    entrance_lock(int file, lock_mode mode) noexcept;
+    explicit entrance_lock(int file) noexcept;
     entrance_lock(const entrance_lock&) = delete;
     entrance_lock& operator=(const entrance_lock&) = delete;
-    ~entrance_lock() { unlock(file_, locked_byte::entrance); }
+    ~entrance_lock() { (void)leave(); }
     int error_number() const noexcept { return error_number_; } // 0: it is held
+    // Gives it back: 0, or why not. Then the caller must close the file, which ends every lock of it.
+    int leave() noexcept;
 
   private:
     int file_;
     int error_number_;
+    bool inside_;
 };
 
 } // namespace bouncer::detail

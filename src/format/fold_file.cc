@@ -14,9 +14,9 @@ result<snapshot_info> fold_file(const std::string& input, const std::string& out
     return detail::guarded([&]() -> result<snapshot_info> {
         using namespace detail;
         if (auto ok = check_options(options); !ok) return ok.error();
-        auto own = lock_if_input(output, std::span(&input, 1), options);
-        if (!own) return own.error();
-        change_lock* const lock = *own ? &*own : options.lock;
+        change_lock own;
+        const auto lock = lock_for_output(output, std::span(&input, 1), options, own);
+        if (!lock) return lock.error();
         auto reader = chunk_reader::open(input);
         if (!reader) return reader.error();
         if (auto ok = check_known(reader->info()); !ok) return in_file(ok.error(), input);
@@ -34,7 +34,7 @@ result<snapshot_info> fold_file(const std::string& input, const std::string& out
         take_options(info, options);
         const math::geometry shape = kind.shape(from.fields);
 
-        const file_promise promised{.durable = options.durable, .replace = options.replace, .lock = lock};
+        const file_promise promised{.durable = options.durable, .replace = options.replace, .lock = *lock};
         auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
             auto writer = chunk_writer::begin(info, sink);
             if (!writer) return writer.error();

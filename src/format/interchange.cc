@@ -231,7 +231,7 @@ result<snapshot_info> import_bytes(foreign_format format, const source_opener& o
         if (again->fields != info->fields)
             return failure{error_code::io, "the input changed while it was read"};
         return write_snapshot(codec, std::move(*info), *source, output,
-                              {.durable = options.durable, .replace = options.replace});
+                              {.durable = options.durable, .replace = options.replace, .lock = options.lock});
     });
 }
 

@@ -38,10 +38,10 @@ failure in_file(const failure& why, const std::string& path);
 
 result<void> check_options(const save_options& options);
 void take_options(snapshot_info& info, const save_options& options);
-// A file that is read and then replaced: nobody may change it in between. The lock holds nothing when the output is not one of
-// the inputs, or the caller has a lock.
-result<change_lock> lock_if_input(const std::string& output, std::span<const std::string> inputs,
-                                  const save_options& options);
+// The lock under which to write an output: the caller's, if it holds one. An output that is also an input is read and then
+// replaced, and nobody may change it in between: that is locked here, by the caller's object or by `own`.
+result<change_lock*> lock_for_output(const std::string& output, std::span<const std::string> inputs,
+                                     const save_options& options, change_lock& own);
 
 struct file_promise; // file.h
 // [any-thread] write(sink) into a file that then takes the place of `path`.

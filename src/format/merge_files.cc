@@ -47,9 +47,9 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
         using namespace detail;
         if (inputs.empty()) return failure{error_code::invalid_argument, "there are no files to merge"};
         if (auto ok = check_options(options); !ok) return ok.error();
-        auto own = lock_if_input(output, inputs, options);
-        if (!own) return own.error();
-        change_lock* const lock = *own ? &*own : options.lock;
+        change_lock own;
+        const auto lock = lock_for_output(output, inputs, options, own);
+        if (!lock) return lock.error();
         std::vector<chunk_reader> readers;
         readers.reserve(inputs.size());
         for (const std::string& path : inputs) {
@@ -74,7 +74,7 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
         snapshot_info info = readers.front().info();
         take_options(info, options);
         const std::uint64_t payload = info.payload_bytes;
-        const file_promise promised{.durable = options.durable, .replace = options.replace, .lock = lock};
+        const file_promise promised{.durable = options.durable, .replace = options.replace, .lock = *lock};
         auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
             auto writer = chunk_writer::begin(info, sink);
             if (!writer) return writer.error();

@@ -31,6 +31,10 @@ run_in 0 on_nfs bouncer build --kind counting -o users.bnc
 run_in 0 on_nfs bouncer remove users.bnc
 run_in 0 on_nfs bouncer build --kind windowed -o window.bnc
 run 0 on_nfs bouncer rotate window.bnc --epoch 1
+run_in 0 bouncer build --kind dcso_bloom -o d.bnc && run 0 bouncer export --format dcso d.bnc -o d.bloom && gzip -k d.bloom
+run 0 on_nfs bouncer import --force --format dcso d.bloom.gz -o d.bnc
+run 0 on_nfs bouncer import --force --format dcso d.bloom -o d.bnc
+run 0 on_nfs bouncer export --force --format dcso d.bnc -o d.bloom
 run_in 0 on_nfs bouncer dedup --state state.bnc
 run_in 0 on_nfs bouncer dedup --state state.bnc && is ""
 passed

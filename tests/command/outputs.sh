@@ -60,10 +60,14 @@ status=0
 wait "$other" || status=$?
 [[ $status == 2 ]] && holds "n.bnc: it exists already" && same n.bnc before || fail "status $status"
 rm n.bnc before
-# A file that may not be written is not changed, for it cannot be locked; it can be read, and replaced.
+# A file that may not be written can be read, and is neither changed nor replaced, for it cannot be locked.
 fresh && chmod 444 a.bnc && cp a.bnc before
-if [[ -w a.bnc ]]; then run 0 bouncer add -q a.bnc late; else refuses "Permission denied" bouncer add -q a.bnc late && same a.bnc before; fi
+if [[ ! -w a.bnc ]]; then
+    refuses "Permission denied" bouncer add -q a.bnc late
+    refuses "Permission denied" bouncer build -q --force -o a.bnc late
+    same a.bnc before
+fi
 run 0 bouncer check -c a.bnc one && is 1000
-run 0 bouncer build -q --force -o a.bnc late && rm before
+rm before
 nothing_left a.bnc adder b.bnc d.bloom d.bnc hold late one two
 passed

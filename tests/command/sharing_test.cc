@@ -89,7 +89,7 @@ TEST_F(command_sharing, an_add_that_began_before_loses_nothing) {
         shared->sync().value();
         shared->seal().value();
     } else {
-        EXPECT_TRUE(fails_with(shared, error_code::io, path_, "changing"));
+        EXPECT_TRUE(fails_with(shared, error_code::io, path_, "changed elsewhere"));
     }
     EXPECT_EQ(add.end(), 0);
     EXPECT_EQ(missing(0, acknowledged), 0) << "of " << acknowledged << " that were added, synced and sealed";

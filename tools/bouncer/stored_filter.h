@@ -30,8 +30,7 @@ void save_back(const stored_filter& from, std::uint64_t keys_added, change_lock&
 // The file, to be loaded, changed and saved: other commands wait, and no process gets it by open_shared. A signal ends the
 // wait. Throws tool_error.
 change_lock lock_to_change(const std::string& path);
-// The same for a file that is about to be replaced. Holds nothing where there is no such file, or it may not be written: the
-// save itself looks whether it is in use.
+// The same for a file that is about to be replaced. Holds nothing where there is no such file.
 change_lock lock_output(const std::string& path);
 
 // Refuses a path that exists, unless forced, and a folder that takes no files, before any work is done. That decides
