@@ -24,7 +24,8 @@ struct observed_fpr {
     }
 };
 
-// What a trigger looks at. Fields that nobody gathers stay at their defaults, at which no trigger fires.
+// What a trigger looks at. Fields that nobody gathers stay at their defaults: no trigger below fires at those, whatever
+// its limit. A NaN never fires, in a field or as a limit.
 struct rebuild_signals {
     double fill = 0; // F::fill_ratio()
     // F::expected_fpr(), which reads all of the filter (2 ms at 1M keys), or where F has it F::sampled_fpr().value (0.4 ms
@@ -53,9 +54,9 @@ class rebuild_trigger {
     test when_;
 };
 
-// [any-thread] The rate is above `factor` times the promise: expected_fpr_above(1.5, 0.01) fires at 1.5 %. The promise is that
-// of the goal, of which a filter keeps nothing but its size; of a goal by size it is F::fpr_at(goal.keys). The one to use
-// against filters that run full, for every kind.
+// [any-thread] The rate is above `factor` times the promise: expected_fpr_above(1.5, 0.01) fires at 1.5 %. Pass the rate
+// of the goal: a filter does not remember it. For a goal that gave a size and no rate, pass F::fpr_at(goal.keys). This
+// is the trigger to use against filters that run full, for every kind.
 rebuild_trigger expected_fpr_above(double factor, double promised_fpr);
 // [any-thread] More than this share of the bits is set. What rate that is depends on kind and goal: blocked_bloom is half full
 // at 0.88 of its keys where it was made for 1 % (0.53 times the rate), at 1.37 for 0.1 % (5.3 times).

@@ -8,6 +8,15 @@ namespace bouncer {
 
 using detail::scientific;
 
+namespace {
+
+// 0 is "nobody gathers it", and above no limit, a negative one included. NaN on either side is no.
+bool is_above(double gathered, double limit) {
+    return gathered > 0 && gathered > limit;
+}
+
+} // namespace
+
 rebuild_trigger operator||(rebuild_trigger left, rebuild_trigger right) {
     return rebuild_trigger([left = std::move(left), right = std::move(right)](
                                const rebuild_signals& now) -> std::optional<std::string> {
@@ -30,7 +39,7 @@ rebuild_trigger operator&&(rebuild_trigger left, rebuild_trigger right) {
 
 rebuild_trigger expected_fpr_above(double factor, double promised_fpr) {
     return rebuild_trigger([factor, promised_fpr](const rebuild_signals& now) -> std::optional<std::string> {
-        if (!(now.expected_fpr > factor * promised_fpr)) return std::nullopt;
+        if (!is_above(now.expected_fpr, factor * promised_fpr)) return std::nullopt;
         return "expected false-positive rate " + scientific(now.expected_fpr) + " is above " +
                scientific(factor) + " times the promised " + scientific(promised_fpr);
     });
@@ -38,7 +47,7 @@ rebuild_trigger expected_fpr_above(double factor, double promised_fpr) {
 
 rebuild_trigger fill_above(double fill) {
     return rebuild_trigger([fill](const rebuild_signals& now) -> std::optional<std::string> {
-        if (!(now.fill > fill)) return std::nullopt;
+        if (!is_above(now.fill, fill)) return std::nullopt;
         return "fill " + scientific(now.fill) + " is above " + scientific(fill);
     });
 }
@@ -53,7 +62,7 @@ rebuild_trigger inserted_above(std::uint64_t keys) {
 rebuild_trigger observed_fpr_above(double rate, std::uint64_t min_absent) {
     return rebuild_trigger([rate, min_absent](const rebuild_signals& now) -> std::optional<std::string> {
         const observed_fpr& seen = now.observed_fpr;
-        if (seen.absent < min_absent || !(seen.rate() > rate)) return std::nullopt;
+        if (seen.absent < min_absent || !is_above(seen.rate(), rate)) return std::nullopt;
         return "observed false-positive rate " + scientific(seen.rate()) + " (" +
                std::to_string(seen.false_positives) + " of " + std::to_string(seen.absent) + ") is above " +
                scientific(rate);

@@ -82,6 +82,13 @@ TEST(rate_trigger, fires_with_the_keys_of_the_goal) {
     }
 }
 
+// An empty filter has the rate 0, which is above no limit, a negative one included.
+TEST(rate_trigger, an_empty_filter_is_never_due) {
+    const auto filter = made_for<plain_blocked_bloom>(0.01);
+    for (const double factor : {-1.0, 0.0, 1.5})
+        EXPECT_FALSE(expected_fpr_above(factor, 0.01)(by_scan(filter)));
+}
+
 // Why the fill is no measure: half of the bits is too early for the default kind at 1 %, and far too late at 0.1 %.
 TEST(rate_trigger, a_fill_of_a_half_is_another_rate_for_every_goal) {
     auto early = made_for<plain_blocked_bloom>(0.01);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -13,6 +14,17 @@ TEST(rebuild_trigger, nothing_fires_on_default_signals) {
     const auto any = expected_fpr_above(1, 0) || fill_above(0) || inserted_above(0) ||
                      observed_fpr_above(0, 0) || epoch_reached(0) || attack_suspected();
     EXPECT_FALSE(any({}));
+}
+
+// Limits that a mistake made: signals at 0 stay below them, and nothing is above one that is no number.
+TEST(rebuild_trigger, senseless_limits_do_not_fire_by_themselves) {
+    EXPECT_FALSE((expected_fpr_above(-1, 0.01) || fill_above(-1) || observed_fpr_above(-1, 0))({}));
+    constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+    const rebuild_signals full{.fill = 1, .expected_fpr = 1, .observed_fpr = {100, 100}};
+    EXPECT_FALSE((expected_fpr_above(no_number, 0.01) || expected_fpr_above(1, no_number) ||
+                  fill_above(no_number) || observed_fpr_above(no_number, 0))(full));
+    EXPECT_FALSE(
+        (expected_fpr_above(1, 0.01) || fill_above(0.5))({.fill = no_number, .expected_fpr = no_number}));
 }
 
 TEST(rebuild_trigger, each_fires_above_its_limit_and_says_why) {
