@@ -18,10 +18,11 @@ struct bloom_parameters {
 
 namespace detail {
 
-// Position i is fast_range(hash * step^i, m), all modulo 2^64: each is a full odd multiple of the hash, so the chance that
-// two keys share j given positions is m^-j down to 2^-64, the chance of equal hashes. Sums of a few mixes were cheaper by
-// nothing and had fewer free numbers than positions: with three, two keys share all k with about 1/(m k)^3, and a
-// partitioned filter of two keys at 10^-7 measured 5.7 times its rate. docs/math.md
+// Position i is fast_range(hash * step^i, m), all modulo 2^64: each is a full odd multiple of the hash. Two keys share j
+// given positions about as rarely as if these were independent (measured, see docs/math.md). Sums of a few mixes were no cheaper
+// and had fewer free numbers than positions: with three, two keys share all k with about 1/(m k)^3, and a partitioned filter
+// of two keys at 10^-7 measured 5.7 times its rate.
+// It takes hashes, not ids: 0 has one position k times over, a multiple of 2^58 has few. hash_key mixes an id.
 // `step` is 3 modulo 8, so that its powers do not come back to 1 early. Two chains in turn, because a multiply takes four
 // cycles and nothing else here does.
 template <class Visit>
