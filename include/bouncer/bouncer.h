@@ -1,9 +1,9 @@
 /* The library for C and for everything that calls C. C99; see docs/c_api.md.
  *
  * Every function that can fail returns BOUNCER_OK (0) or a bouncer_error; bouncer_last_error() then has a sentence that
- * names the offending value. No C++ exception leaves a function; memory that
- * cannot be had is BOUNCER_OUT_OF_MEMORY. Wrong arguments (a NULL handle, a NULL place for an
- * answer, a NULL key of more than 0 bytes) are BOUNCER_INVALID_ARGUMENT; an output is written only on success.
+ * names the offending value. No C++ exception leaves a function; running out of memory is BOUNCER_OUT_OF_MEMORY. Wrong
+ * arguments (a NULL handle, a NULL place for an answer, a NULL key of more than 0 bytes) are BOUNCER_INVALID_ARGUMENT; an
+ * output is written only on success.
  *
  * Thread safety: the tag above a function says what it asks of the handles it is given.
  *   [any-thread]     at the same time as any other [any-thread] or [immutable] call

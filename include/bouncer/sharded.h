@@ -113,8 +113,10 @@ class sharded {
         for (auto& shard : shards_) shard.clear();
     }
 
-    // [any-thread] The union, shard by shard; returns the mean expected rate after. Refuses another shard count or
-    // anything F refuses, and changes nothing then (all shards have equal parameters, so the first one decides).
+    // [any-thread] The union, shard by shard; returns the mean expected rate after. Refuses another shard count and
+    // filters that F refuses for their parameters or hash, and changes nothing then: the shards are alike, so the first one
+    // decides. An F whose merge needs memory or room (scalable) can fail at any shard, out_of_memory or full: the shards
+    // before that one are then merged, the others not. No key is lost.
     result<double> merge(const sharded& other) {
         return detail::guarded([&]() -> result<double> {
             if (shards_.size() != other.shards_.size())

@@ -11,7 +11,7 @@ namespace bouncer::detail {
 
 // While one exists, a write beyond RLIMIT_FSIZE is an error (EFBIG) and no more: the signal that comes with it, SIGXFSZ,
 // would end the process. It goes to the thread that writes, so blocking it there is enough; the disposition, which belongs
-// to the program, is not touched. One that waited before stays. Costs three system calls, five after a refusal.
+// to the program, is not touched. A SIGXFSZ that was already pending stays pending. Costs three system calls, five after a refusal.
 // [exclusive], on the thread that made it.
 class no_size_signal {
   public:
