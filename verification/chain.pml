@@ -167,7 +167,7 @@ proctype adder(byte me) {
     }
 }
 
-// Of a merger: the layer that is newest, the last one that is filled, and whether a copy is refused.
+// Step of a merger: finds the newest layer and the last one that is filled, and whether a copy is refused.
 inline look_for_room() {
     d_step {
         seen = grown;

@@ -92,7 +92,7 @@ class scalable {
     static constexpr bool has_kind = F::kind_id == detail::blocked_layout::kind_id;
     static constexpr std::uint16_t kind_id = has_kind ? 9 : 0;
     static constexpr std::string_view kind_name = has_kind ? "scalable_bloom" : "scalable";
-    static constexpr std::uint16_t layout_version = 1;
+    static constexpr std::uint16_t layout_version = 2;
     static constexpr bool union_is_or = false;
     static constexpr bool no_false_negatives = F::no_false_negatives;
     static constexpr concurrency_level concurrency =
@@ -132,19 +132,23 @@ class scalable {
         std::uint64_t size_bytes;
     };
     // [any-thread] The layers of a chain that holds `keys` keys, without the memory. Fails where growth would be refused
-    // whatever the memory (64 layers, more than 2^48 keys in one). Takes about 5 ms a layer.
+    // whatever the memory (64 layers, more than 2^48 keys in one, or 64 times the bytes of all before it and 1 MiB).
+    // Takes about 5 ms a layer.
     static result<std::vector<planned_layer>> plan(const parameters& chosen, std::uint64_t keys) {
         return detail::guarded([&]() -> result<std::vector<planned_layer>> {
             if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
             std::vector<planned_layer> out;
             detail::layer_budget budget = detail::first_layer(chosen);
+            std::uint64_t bytes = 0;
             for (std::uint64_t room = 0; out.empty() || room < keys;) {
                 if (out.size() == layers_most) return all_layers_used();
                 const auto solved =
                     out.empty() ? layer_parameters(chosen, budget)
                                 : parameters_after(chosen, budget, out.back().filter, out.back().capacity);
                 if (!solved) return solved.error();
+                if (auto ok = check_size(*solved, bytes); !out.empty() && !ok) return ok.error();
                 out.push_back({budget.capacity, budget.rate, *solved, F::size_bytes_of(*solved)});
+                bytes += out.back().size_bytes;
                 room += budget.capacity;
                 const std::uint64_t bits = layout(*solved).shape().total_bits();
                 budget = detail::next_layer(chosen, detail::counted_capacity(budget.capacity, bits),
@@ -441,10 +445,12 @@ class scalable {
         typename F::parameters last = newest.filter.params();
         detail::layer_budget budget{newest.capacity, newest.rate, newest.remaining};
         std::uint64_t largest = largest_capacity(now);
+        std::uint64_t bytes = bytes_of(now);
         for (std::uint32_t i = now.all(); left > budget.capacity && i < layers_most; ++i) {
             const detail::layer_budget next = detail::next_layer(params(), largest, budget.remaining);
             const auto solved = parameters_after(params(), next, last, budget.capacity);
-            if (!solved) break;
+            if (!solved || !check_size(*solved, bytes)) break;
+            bytes += F::size_bytes_of(*solved);
             fill(shape, budget.capacity);
             last = *solved;
             shape = layout(last).shape();
@@ -455,11 +461,10 @@ class scalable {
         return -std::expm1(silent);
     }
 
-    // [any-thread] Of all layers, a prepared one too.
+    // [any-thread] Counts every layer, including one that is prepared but not yet in use.
     std::uint64_t size_bytes() const noexcept {
-        std::uint64_t sum = 0;
         const detail::layer_counts now = chain().now();
-        for (std::uint32_t i = 0; i < now.all(); ++i) sum += chain().layer(now, i).filter.size_bytes();
+        std::uint64_t sum = bytes_of(now);
         if (const layer_type* const next = chain().parked(now.grown)) sum += next->filter.size_bytes();
         return sum;
     }
@@ -623,15 +628,16 @@ class scalable {
     }
 
     // The parameters `before` with another size (the first field), so that the exact rate holds: up to 1 % larger than
-    // need be. Some evaluations of the rate, 0.1 ms.
+    // need be. Some evaluations of the rate, 0.1 ms. None where that takes more than 4 times the bits per key: another form
+    // does better.
     static std::optional<typename F::parameters> same_form(const detail::layer_budget& budget,
                                                            const typename F::parameters& before,
                                                            std::uint64_t capacity_before) {
-        constexpr double size_most = 0x1p44; // check() has the exact limit
         std::vector<std::uint64_t> fields = layout::fields_of(before);
         const auto keys = static_cast<double>(budget.capacity);
         double size = static_cast<double>(fields[0]) * keys / static_cast<double>(capacity_before);
-        for (int tries = 0; tries < 512 && size < size_most; ++tries, size = std::ceil(size * 1.01)) {
+        const double most = std::min(4 * size, 0x1p44); // check() has the exact limit
+        for (; size <= most; size = std::ceil(size * 1.01)) {
             fields[0] = foldable(static_cast<std::uint64_t>(std::ceil(size)));
             const typename F::parameters chosen = layout::from_fields(fields.data());
             if (!F::check(chosen)) return std::nullopt;
@@ -643,6 +649,18 @@ class scalable {
     static std::uint64_t foldable(std::uint64_t size) noexcept {
         const std::uint64_t unit = std::clamp<std::uint64_t>(std::bit_floor(size / 1024), 1, 64);
         return (size + unit - 1) / unit * unit;
+    }
+
+    // Growth is by at most 16 times in keys, and bits per key rise slowly. Just above the rate at which hashes collide they
+    // rise without end, which a union comes near to, and a small hostile file at once: it may claim any rate that remains.
+    static result<void> check_size(const typename F::parameters& next, std::uint64_t bytes_there) {
+        constexpr std::uint64_t times_most = 64;
+        constexpr std::uint64_t always_allowed = 1 << 20;
+        const std::uint64_t bytes = F::size_bytes_of(next);
+        if (bytes <= times_most * bytes_there + always_allowed) return {};
+        return failure{error_code::full, "it would take " + std::to_string(bytes) +
+                                             " bytes, more than 64 times the " + std::to_string(bytes_there) +
+                                             " of all layers there are; build a new filter from the keys"};
     }
 
     static failure all_layers_used() {
@@ -657,6 +675,11 @@ class scalable {
         chain().append(std::move(made));
     }
 
+    std::uint64_t bytes_of(detail::layer_counts seen) const noexcept {
+        std::uint64_t sum = 0;
+        for (std::uint32_t i = 0; i < seen.all(); ++i) sum += chain().layer(seen, i).filter.size_bytes();
+        return sum;
+    }
     // A parked layer counts if `seen` counts it.
     std::uint64_t largest_capacity(detail::layer_counts seen) const noexcept {
         std::uint64_t largest = 0;
@@ -837,6 +860,7 @@ class scalable {
             detail::next_layer(params(), largest_capacity(before), newest.remaining);
         const auto solved = parameters_now(newest, budget, how);
         if (!solved) return no_layer(size, budget, solved.error());
+        if (auto ok = check_size(*solved, bytes_of(before)); !ok) return no_layer(size, budget, ok.error());
         memory_options memory = held_->memory;
         memory.prefault = memory.prefault && prefault;
         auto filter = F::create(*solved, {.hash = hash(), .memory = memory});
@@ -848,8 +872,9 @@ class scalable {
     }
 
     // The quick way is for a layer that is full while the thread that made it still plans its successor. A thread that
-    // is alone never takes it, so that a copy or a loaded chain grows by the same layers as the original. Who helps always
-    // takes it, and leaves the plan to the thread that holds `preparing`.
+    // is alone never takes it, so that a copy or a loaded chain grows by the same layers as the original. A thread that
+    // helps takes it unless the plan is known. The thread that holds `preparing` remembers its plan, so that a retry after a
+    // refusal is quick. A helper may be reading the old one: without `helping` for that moment it remembers nothing.
     result<typename F::parameters> parameters_now(layer_type& newest, const detail::layer_budget& budget,
                                                   haste how) {
         const detail::successor_plan plan = newest.plan.load(std::memory_order_acquire);
@@ -859,8 +884,10 @@ class scalable {
             if (const auto quick = same_form(budget, newest.filter.params(), newest.capacity)) return *quick;
         }
         auto planned = parameters_after(params(), budget, newest.filter.params(), newest.capacity);
-        if (planned && plan == detail::successor_plan::none && how != haste::helping)
-            remember_plan(newest, *planned, budget);
+        if (planned && plan != detail::successor_plan::under_way && how != haste::helping) {
+            const std::unique_lock no_helper(held_->helping, std::try_to_lock);
+            if (no_helper) remember_plan(newest, *planned, budget);
+        }
         return planned;
     }
 
@@ -973,8 +1000,9 @@ class scalable {
     template <class OtherF, class OtherLayer = detail::scalable_layer<OtherF>>
     result<union_plan<OtherLayer>> plan_union(const scalable<OtherF>& other, double limit) {
         union_plan<OtherLayer> out;
-        const detail::layer_counts mine = chain().now();
+        // Theirs first: where the other chain is this one, or a view of it, none of its layers is missing in `mine`.
         const detail::layer_counts theirs = other.chain().now();
+        const detail::layer_counts mine = chain().now();
         std::vector<double> rates(mine.all()); // of own layers, after
         std::vector<bool> taken(mine.all());
         for (std::uint32_t i = 0; i < mine.all(); ++i)

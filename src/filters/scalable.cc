@@ -11,8 +11,8 @@ namespace bouncer::detail {
 
 namespace {
 
-// Just after a growth a chain takes up to 17 times the space of its keys; 4 and 2 are the defaults. A file says how a chain
-// grows, so this bounds too what a small hostile one can make its reader reserve.
+// Just after a growth a chain takes up to 17 times the space of its keys; 4 and 2 are the defaults. In bytes a layer is
+// bounded by check_size of scalable.h.
 constexpr std::uint32_t growth_most = 16;
 
 result<void> check_fraction(const char* name, double value) {
@@ -116,7 +116,7 @@ result<void> check_stored_layer(std::uint64_t capacity, std::uint64_t count, dou
 
 result<void> check_stored_capacity(const math::geometry& shape, std::uint64_t capacity, double rate) {
     if (capacity == 1) return {}; // of a copy with few bits, whose rate may be below that of any whole key
-    constexpr double rounding = 1e-6; // another machine's logarithms
+    constexpr double rounding = 0.01; // fpr is exact to 1e-5; who claims more keys gains less than 1 %
     // The bits thrown anywhere, which no layout betters: refuses what is far off before the exact sum, which takes some
     // milliseconds there.
     const auto keys = static_cast<double>(capacity);

@@ -195,5 +195,36 @@ TEST(scalable_merge_threads, crosswise_and_into_itself) {
     }
 }
 
+// A layer that is published while a merge into itself looks is the chain's own too: no copy of it, and nothing counted twice.
+TEST(scalable_merge_threads, into_itself_during_growth_does_nothing) {
+    constexpr scalable_parameters equal{
+        .first_keys = 5'000, .rate = 0.01, .tightening = 0.95, .growth_small = 1, .growth = 1};
+    const auto layers = static_cast<std::size_t>(scaled_for_threads(30)) + 4;
+    auto f = chain::create(equal).value();
+    std::atomic<bool> added{false};
+    std::atomic<unsigned> merges{0};
+    run_threads(2, [&](unsigned t) {
+        if (t == 0) {
+            for (std::size_t i = 0; i < layers * equal.first_keys; ++i) f.add(random_hash(116, i));
+            added.store(true, std::memory_order_release);
+            return;
+        }
+        do {
+            EXPECT_TRUE(f.merge(f));
+            ++merges;
+        } while (!added.load(std::memory_order_acquire));
+    });
+    EXPECT_GT(merges, 0u);
+    EXPECT_GT(f.layer_count(), 2u);
+    EXPECT_LE(f.layer_count(), layers + 1);
+    EXPECT_LE(f.changing_adds(), layers * equal.first_keys);
+    double rate = 0.01 * (1 - equal.tightening);
+    for (const auto& layer : f.layers()) { // a copy would come first, and have a rate and capacity of its own
+        EXPECT_EQ(layer.capacity, equal.first_keys);
+        EXPECT_NEAR(layer.promised_rate, rate, 1e-9);
+        rate *= equal.tightening;
+    }
+}
+
 } // namespace
 } // namespace bouncer::test

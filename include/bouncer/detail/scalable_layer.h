@@ -111,8 +111,8 @@ struct scalable_layer {
     std::atomic<const failure*> refused{nullptr};
     std::atomic<error_code> refused_code{};
     // The parameters of the next layer, once the plan is known, and the budget that they are for: a union may have changed
-    // it since. Written by the thread that made this layer or, where the plan is none, by the one that prepares the next:
-    // one at a time.
+    // it since. Written by the thread that made this layer, while the plan is under way; later by one that prepares the next
+    // layer and lets no other do so for that moment.
     typename F::parameters successor{};
     layer_budget successor_budget{};
     std::atomic<successor_plan> plan{successor_plan::none};
