@@ -8,13 +8,17 @@
 #include <bouncer/snapshot.h>
 
 #include "format/file.h"
+#include "format/file_lock.h"
 
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <memory>
+#include <thread>
 
 namespace bouncer::test {
 namespace {
@@ -92,6 +96,44 @@ TEST_F(sharing, what_is_open_has_the_name) {
     stop->store(true);
     for (child& each : savers) EXPECT_EQ(each.wait(), 0);
     EXPECT_EQ(lost, 0u);
+}
+
+// Whether somebody waits for a lock of this file.
+bool is_waited_for(const std::string& path) {
+    struct ::stat about = {};
+    if (::stat(path.c_str(), &about) != 0) return false;
+    const std::string inode = ":" + std::to_string(about.st_ino) + " ";
+    std::ifstream locks("/proc/locks");
+    for (std::string line; std::getline(locks, line);)
+        if (line.find("->") != std::string::npos && line.find(inode) != std::string::npos) return true;
+    return false;
+}
+
+// The same, in the one order that matters: opened, replaced, then locked.
+TEST_F(sharing, what_was_replaced_before_it_was_locked_is_opened_anew) {
+    if (!std::ifstream("/proc/locks")) GTEST_SKIP() << "no /proc/locks";
+    const auto has_the_name = [&](auto work) {
+        save(empty_, path_, {.durable = false}).value();
+        save(empty_, folder_ / "next", {.durable = false}).value();
+        const detail::descriptor old = detail::open_regular(path_, true).value();
+        auto entering = std::make_unique<detail::entrance_lock>(old.number());
+        ASSERT_EQ(entering->error_number(), 0);
+        std::thread opening([&] { work(); });
+        while (!is_waited_for(path_)) ::sched_yield(); // it has opened the old one
+        std::filesystem::rename(folder_ / "next", path_);
+        entering.reset();
+        opening.join();
+    };
+    has_the_name([&] {
+        auto shared = k.open_shared(path_).value();
+        shared->add(key(1));
+        EXPECT_TRUE(k.load(path_).value().may_contain(key(1)));
+    });
+    has_the_name([&] {
+        auto lock = change_lock::take(path_).value();
+        EXPECT_TRUE(save(empty_, path_, {.durable = false, .lock = &lock}).has_value());
+    });
+    has_the_name([&] { EXPECT_TRUE(save(empty_, path_, {.durable = false}).has_value()); });
 }
 
 // An empty filter whose payload was never written: nothing but its header and footer has blocks.
