@@ -53,15 +53,14 @@ memory_options refusing_memory() noexcept {
 
 std::uint64_t refuse_each(const std::function<std::optional<error_code>()>& call,
                           const std::function<void()>& after, std::optional<error_code> expected,
-                          const std::source_location& where) {
-    const auto complain = [&](const std::string& what) {
-        ADD_FAILURE_AT(where.file_name(), static_cast<int>(where.line())) << what;
-    };
+                          const call_site& where) {
+    const auto complain = [&](const std::string& what) { ADD_FAILURE_AT(where.file, where.line) << what; };
     const bool failed_before = ::testing::Test::HasFailure();
+    const std::uint64_t densely = whole_sizes ? 16 : 3;
     const bool campaign = whole_sizes && divided(5) == 5; // then each of them
     std::uint64_t most = 0;
     for (const refused which : {refused::one, refused::all}) {
-        for (std::uint64_t n = 0;; n += campaign ? 1 : 1 + n / 16) {
+        for (std::uint64_t n = 0;; n += campaign ? 1 : 1 + n / densely) {
             std::optional<error_code> code;
             bool threw = false;
             refuse_from(n, which);
