@@ -153,9 +153,10 @@ TEST(kill_sharing, loses_no_add_that_was_acknowledged) {
     board sum;
     for (std::uint64_t done = 0; done < kills && !::testing::Test::HasFailure(); done += kills_per_file)
         kill_workers(std::min(kills - done, kills_per_file), 1'000'000 + done, sum);
-    // A command takes as long as a worker lives: of few kills perhaps none lets one end.
-    for (std::size_t how = 0; how < (kills < 10'000 ? by_command : ways); ++how)
-        EXPECT_GT(sum.done[how].load(), 0u) << how;
+    EXPECT_GT(sum.added[0] + sum.added[1] + sum.added[2], 0u);
+    // Every way was taken, where there were kills enough: a union is often refused, and few workers live as long as a command.
+    const std::size_t seen = kills < 200 ? 0 : kills < 10'000 ? by_command : ways;
+    for (std::size_t how = 0; how < seen; ++how) EXPECT_GT(sum.done[how].load(), 0u) << how;
     std::printf(
         "%llu kills; %llu keys acknowledged, none lost: %llu times by open_shared, %llu sealed, %llu saved "
         "under a lock, %llu merged, %llu by the command; %llu times refused\n",

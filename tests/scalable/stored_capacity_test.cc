@@ -3,6 +3,7 @@
 #include "snapshot/streams.h"
 #include "support/failures.h"
 #include "support/random_hashes.h"
+#include "support/statistics.h"
 
 #include <bouncer/detail/hash_xxh.h>
 #include <bouncer/scalable.h>
@@ -94,6 +95,7 @@ TEST(scalable_stored_capacity, a_small_file_reserves_little) {
                 for (const std::uint64_t first_keys : {1'000ul, 1ul << 40})
                     for (const double remaining : {1e-3, 1e-13, 1e-17})
                         for (const std::uint64_t forged : {0ul, 1ul << 24}) {
+                            if (!whole_sizes && k == 1) continue;
                             auto f = claim{.k = k,
                                            .capacity = forged,
                                            .rate = rate,
@@ -170,6 +172,7 @@ TEST(scalable_stored_capacity, honest_chains_open) {
     for (const std::uint64_t first_keys : {1u, 7u, 100u, 3'000u})
         for (const double rate : {0.9, 0.01, 1e-6})
             for (const enum prefer how : {prefer::reads, prefer::adds, prefer::space}) {
+                if (!whole_sizes && (how == prefer::adds || first_keys == 7)) continue;
                 auto f = chain::create(scalable_parameters{.first_keys = first_keys,
                                                            .rate = rate,
                                                            .tightening = how == prefer::space ? 0.5 : 0.85,
@@ -190,8 +193,8 @@ TEST(scalable_stored_capacity, honest_chains_open) {
                     merge(f, other);
                 }
             }
-    EXPECT_GT(merges, 100u); // of 216
-    EXPECT_GT(copies, 20u);
+    EXPECT_GT(merges, whole_sizes ? 100u : 40u); // of 216 and 108
+    EXPECT_GT(copies, whole_sizes ? 20u : 5u);
 }
 
 // Planned without memory, so as large as they come.
