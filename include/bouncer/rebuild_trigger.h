@@ -56,7 +56,7 @@ class rebuild_trigger {
 
 // [any-thread] The rate is above `factor` times the promise: expected_fpr_above(1.5, 0.01) fires at 1.5 %. Pass the rate
 // of the goal: a filter does not remember it. For a goal that gave a size and no rate, pass F::fpr_at(goal.keys). This
-// is the trigger to use against filters that run full, for every kind.
+// is the trigger to use for every kind that runs full. Use a factor above 1: a filter at its goal has about its promised rate.
 rebuild_trigger expected_fpr_above(double factor, double promised_fpr);
 // [any-thread] More than this share of the bits is set. What rate that is depends on kind and goal: blocked_bloom is half full
 // at 0.88 of its keys where it was made for 1 % (0.53 times the rate), at 1.37 for 0.1 % (5.3 times).

@@ -1,9 +1,9 @@
 // Errors as values: failure, its codes, and result<T>, a small subset of std::expected (which g++ 12 lacks).
 //
 // A function that returns a result does not throw. When memory runs out, in the library or in a callback, it returns
-// out_of_memory. Any other exception that a callback of yours throws passes through. Functions that allocate and
-// return no result (a description, a list of layers, an exact rate) throw std::bad_alloc. So may making the arguments of a
-// call: a std::function of a lambda, a std::string of a literal.
+// out_of_memory. Any other exception that a callback of yours throws passes through, where the function does not say
+// otherwise (rebuilder does). Functions that allocate and return no result (a description, a list of layers, an exact rate)
+// throw std::bad_alloc. So may making the arguments of a call: a std::function of a lambda, a std::string of a literal.
 #pragma once
 
 #include <concepts>

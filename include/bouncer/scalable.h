@@ -4,8 +4,8 @@
 // Thread safety, by words:
 //   plain_words   [exclusive] to change, any number of concurrent readers while nobody changes.
 //   atomic_words  all but clear and host_block_moved_to are [any-thread]. Queries are wait-free, adds lock-free: no add
-//                 waits for an allocation of another. Merges into one chain wait for each other, and one that copies
-//                 layers for a thread that makes a layer at that moment; nobody waits for a merge.
+//                 waits for an allocation of another. A merge waits for merges into either chain and from its own;
+//                 one that copies layers also for a thread that makes a layer at that moment. Nothing else waits for it.
 //   const_words   everything is [any-thread]; there is nothing that changes the chain.
 // Invariants of the atomic form:
 //   1. An add puts its key into the grown layer that was newest when the add began. Layers are only added while others
@@ -25,7 +25,8 @@
 //      newest layer and of the parked one, before they are published and while nobody makes a layer (`preparing` and
 //      `helping` are held). So at every moment the rates of all layers and what remains are within the promise: a chain
 //      that is saved in the middle of a merge opens, with every add before the save.
-//   7. No lock of the other chain is taken, so two chains may merge into each other.
+//   7. A merge holds `merging` of its own chain exclusively and that of the other shared: else another merge could fill
+//      the other's layers between the forecast and the OR. Both are taken by std::lock, so merges in a ring end.
 // verification/chain.pml is a model of 1, 2, 5 and 6.
 #pragma once
 
@@ -53,6 +54,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -132,8 +134,8 @@ class scalable {
         std::uint64_t size_bytes;
     };
     // [any-thread] The layers of a chain that holds `keys` keys, without the memory. Fails where growth would be refused
-    // whatever the memory (64 layers, more than 2^48 keys in one, or 64 times the bytes of all before it and 1 MiB).
-    // Takes about 5 ms a layer.
+    // whatever the memory: 64 layers, more than 2^48 keys in one, 64 times the bytes of all before it and 1 MiB or, of
+    // blocked_bloom, 256 bytes a key. Takes about 5 ms a layer.
     static result<std::vector<planned_layer>> plan(const parameters& chosen, std::uint64_t keys) {
         return detail::guarded([&]() -> result<std::vector<planned_layer>> {
             if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
@@ -146,7 +148,8 @@ class scalable {
                     out.empty() ? layer_parameters(chosen, budget)
                                 : parameters_after(chosen, budget, out.back().filter, out.back().capacity);
                 if (!solved) return solved.error();
-                if (auto ok = check_size(*solved, bytes); !out.empty() && !ok) return ok.error();
+                if (auto ok = check_size(*solved, budget.capacity, bytes); !out.empty() && !ok)
+                    return ok.error();
                 out.push_back({budget.capacity, budget.rate, *solved, F::size_bytes_of(*solved)});
                 bytes += out.back().size_bytes;
                 room += budget.capacity;
@@ -228,8 +231,8 @@ class scalable {
 
     // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two. A large
     // batch (an eighth of the chain's cache lines, where that is beyond 64 MiB) is put into an order first that shares
-    // cache lines: at 100M keys half to two thirds of the time, with 48 MiB beside the chain at most. Without that memory, and with
-    // memory of a host, which would not know of it, it goes without.
+    // cache lines: at 100M keys half to two thirds of the time, with 48 MiB beside the chain at most. Two cases skip that:
+    // host memory (the host must know of every allocation), and a failed allocation.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());
         std::size_t found = 0;
@@ -266,8 +269,9 @@ class scalable {
     // ---- growth ----------------------------------------------------------------------------------------------------
 
     // [any-thread] (plain: [exclusive]) Prepares the next layer now, if it is not: for a thread that can wait, e.g. when
-    // the newest layer is half full. Returns at once when another thread is at it. The prefault of options.memory is done here; an add that prepares a layer leaves
-    // pages to their first touch. Errors: why there can be no further layer; growth_refused() has it too.
+    // the newest layer is half full. Returns at once when another thread is at it. The prefault of options.memory is done
+    // here; an add that prepares a layer leaves pages to their first touch. Errors: why there can be no further layer;
+    // growth_refused() has it too.
     result<void> prepare_growth() requires(words_type::writable) {
         const std::uint32_t size = chain().now().grown;
         prepare(size, true, 0);
@@ -306,12 +310,13 @@ class scalable {
     // [any-thread] (plain: [exclusive]) Becomes the union: answers "maybe" for every key of both. Layers of equal
     // parameters (at the same position, else at any) are ORed where the result stays within the layer's promise (or is no
     // worse than it was); other layers of `other` are copied, and adds go on where they did. A copy takes its expected rate of
-    // now from what remains for later layers, all copies together at most half of it. Two chains of many full layers
+    // now from what remains for later layers, all copies of one merge at most half of it. Two chains of many full layers
     // have no such room: full, with the numbers, and nothing has changed; build a new one from the keys then. Also
     // refused: other parameters or hash (mismatch), another secret key (wrong_key), more than 64 layers (full), no
     // memory. Returns the expected rate after. O(m), and O(m) for each pair of layers of equal parameters.
     // While others work: every add to `other` before the merge is in the union. Adds that race with it, to either, are not
-    // in the forecast of an ORed layer, and may overfill the newest by as many. A merge into itself does nothing.
+    // in the forecast of an ORed layer, and may overfill it by as many; so are merges into the chain behind a view. Merges
+    // into `other` wait. A merge into itself does nothing.
     template <class OtherF>
     result<double> merge(const scalable<OtherF>& other) requires(words_type::writable) {
         return detail::guarded([&] { return merge_below(other, 1); });
@@ -449,7 +454,7 @@ class scalable {
         for (std::uint32_t i = now.all(); left > budget.capacity && i < layers_most; ++i) {
             const detail::layer_budget next = detail::next_layer(params(), largest, budget.remaining);
             const auto solved = parameters_after(params(), next, last, budget.capacity);
-            if (!solved || !check_size(*solved, bytes)) break;
+            if (!solved || !check_size(*solved, next.capacity, bytes)) break;
             bytes += F::size_bytes_of(*solved);
             fill(shape, budget.capacity);
             last = *solved;
@@ -570,10 +575,11 @@ class scalable {
         memory_options memory;
         region mapped;                         // what a view of a file borrows from; freed after the layers
         detail::layer_chain<layer_type> chain; // read by every call
+        // By a union; shared by one that reads this chain. Taken before the others.
+        std::shared_mutex merging;
         // Adds only try the next two; a union waits for both, so that nobody makes a layer while it takes from the budget.
         alignas(64) std::mutex preparing; // held by the thread that makes the next layer
         std::mutex helping;               // by another that does, because that one is late
-        std::mutex merging;               // by a union; locked before the others
     };
 
     scalable(const parameters& chosen, const hash_spec& spec, const memory_options& memory)
@@ -651,16 +657,26 @@ class scalable {
         return (size + unit - 1) / unit * unit;
     }
 
-    // Growth is by at most 16 times in keys, and bits per key rise slowly. Just above the rate at which hashes collide they
-    // rise without end, which a union comes near to, and a small hostile file at once: it may claim any rate that remains.
-    static result<void> check_size(const typename F::parameters& next, std::uint64_t bytes_there) {
+    // A layer follows from what is there, so that a small hostile file, which may claim any rate that remains, reserves
+    // little: by growth at most 16 times in keys, by this in bytes. Per key too where chains have files: 64 times the bytes
+    // at each growth were 169 MiB after three, for 4 KiB and 145 adds. Honest layers of blocked_bloom take 67 bytes a key at
+    // most, or a line; only next to the rate at which hashes collide, where bytes rise without end, do they meet a bound.
+    static result<void> check_size(const typename F::parameters& next, std::uint64_t keys,
+                                   std::uint64_t bytes_there) {
         constexpr std::uint64_t times_most = 64;
         constexpr std::uint64_t always_allowed = 1 << 20;
+        constexpr std::uint64_t per_key_most = 256;
         const std::uint64_t bytes = F::size_bytes_of(next);
-        if (bytes <= times_most * bytes_there + always_allowed) return {};
-        return failure{error_code::full, "it would take " + std::to_string(bytes) +
-                                             " bytes, more than 64 times the " + std::to_string(bytes_there) +
-                                             " of all layers there are; build a new filter from the keys"};
+        if (bytes > times_most * bytes_there + always_allowed)
+            return too_many_bytes(bytes,
+                                  "64 times the " + std::to_string(bytes_there) + " of all layers there are");
+        if (has_kind && bytes > per_key_most * keys)
+            return too_many_bytes(bytes, "256 for each of " + std::to_string(keys) + " keys");
+        return {};
+    }
+    static failure too_many_bytes(std::uint64_t bytes, const std::string& limit) {
+        return {error_code::full, "it would take " + std::to_string(bytes) + " bytes, more than " + limit +
+                                      "; build a new filter from the keys"};
     }
 
     static failure all_layers_used() {
@@ -860,7 +876,8 @@ class scalable {
             detail::next_layer(params(), largest_capacity(before), newest.remaining);
         const auto solved = parameters_now(newest, budget, how);
         if (!solved) return no_layer(size, budget, solved.error());
-        if (auto ok = check_size(*solved, bytes_of(before)); !ok) return no_layer(size, budget, ok.error());
+        if (auto ok = check_size(*solved, budget.capacity, bytes_of(before)); !ok)
+            return no_layer(size, budget, ok.error());
         memory_options memory = held_->memory;
         memory.prefault = memory.prefault && prefault;
         auto filter = F::create(*solved, {.hash = hash(), .memory = memory});
@@ -1077,7 +1094,12 @@ class scalable {
         if (!(params() == other.params())) return detail::unlike_parameters(describe(), other.describe());
         if (auto ok = check_same_hash(hash(), other.hash()); !ok) return ok.error();
         {
-            const std::scoped_lock one_union(held_->merging); // not the other chain's: that is only read
+            std::unique_lock mine(held_->merging, std::defer_lock);
+            std::shared_lock theirs(other.held_->merging, std::defer_lock);
+            if (&held_->merging == &other.held_->merging)
+                mine.lock();
+            else
+                std::lock(mine, theirs);
             auto plan = plan_union(other, limit);
             if (!plan) return plan.error();
             auto ok = copy_layers(*plan, limit); // all that can fail is in here, and changes nothing then
@@ -1088,7 +1110,7 @@ class scalable {
         return expected_fpr();
     }
 
-    // Copies and publishes the layers that are not ORed, all or none. Requires: `merging` is held.
+    // Copies and publishes the layers that are not ORed, all or none. Requires: `merging` is held exclusively.
     template <class Plan>
     result<void> copy_layers(const Plan& plan, double limit) {
         if (plan.copied.empty()) return {};

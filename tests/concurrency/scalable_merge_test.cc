@@ -195,6 +195,37 @@ TEST(scalable_merge_threads, crosswise_and_into_itself) {
     }
 }
 
+// Three chains in a ring, each half full: a layer has room for one other, not for two. So a merge that took the other chain's
+// layer while a third is merged into that one would overfill its own, and break the limit that it was given.
+TEST(scalable_merge_threads, in_a_ring_keep_their_forecast) {
+    constexpr scalable_parameters ring{.first_keys = 300'000, .rate = 0.01};
+    constexpr double limit = 0.002; // the first layer promises 0.0015
+    const std::size_t half = ring.first_keys * 48 / 100;
+    std::vector<chain> before;
+    for (unsigned f = 0; f < 3; ++f) {
+        before.push_back(chain::create(ring).value());
+        before.back().add_batch(random_hashes(half, 117 + f));
+    }
+    const auto rounds = static_cast<unsigned>(scaled_for_threads(60)) + 10;
+    for (unsigned round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
+        std::vector<chain> all;
+        for (const chain& each : before) all.push_back(each.clone().value());
+        std::array<result<double>, 3> rates{0, 0, 0};
+        run_threads(3, [&](unsigned t) { rates[t] = all[t].merge_if_within(all[(t + 1) % 3], limit); });
+        unsigned merged = 0;
+        for (unsigned f = 0; f < 3; ++f) {
+            EXPECT_EQ(missing_of(all[f], random_hashes(half, 117 + f)), 0u);
+            for (const auto& layer : all[f].layers())
+                EXPECT_LE(layer.expected_fpr, 1.05 * layer.promised_rate) << "round " << round;
+            if (!rates[f]) continue;
+            ++merged;
+            EXPECT_LE(*rates[f], limit);
+            EXPECT_EQ(missing_of(all[f], random_hashes(half, 117 + (f + 1) % 3)), 0u);
+        }
+        EXPECT_GE(merged, 1u); // the first has room
+    }
+}
+
 // A layer that is published while a merge into itself looks is the chain's own too: no copy of it, and nothing counted twice.
 TEST(scalable_merge_threads, into_itself_during_growth_does_nothing) {
     constexpr scalable_parameters equal{

@@ -149,14 +149,15 @@ bool aimed(const kind& k) {
 }
 
 // A chain's last key of the goal makes the next layer, whose plan takes long: 0.3 ms for one key, 1 for two, 3 to 10 from
-// five on. 10,000 chains at every size would take over half an hour, so larger ones are 500. That next layer is empty,
-// and the first is a blocked_bloom, of which there are 10,000 at every size.
+// five on. That next layer is empty, and the first is a blocked_bloom, of which there are 10,000 in every form; so of
+// chains there are as many in the default form, and from three keys on 500 in the others.
 bool plans_long(const kind& k) {
     return k.is.name == "scalable_bloom";
 }
 
-effort effort_of(const kind& k, std::uint64_t keys) {
-    if (campaign()) return {plans_long(k) && keys > 2 ? 500u : 10'000u, aimed(k) ? 625.0 : 100.0};
+effort effort_of(const kind& k, const goal& wanted) {
+    const bool few = plans_long(k) && wanted.keys > 2 && wanted.prefer != prefer::reads;
+    if (campaign()) return {few ? 500u : 10'000u, aimed(k) ? 625.0 : 100.0};
     return {scaled(plans_long(k) ? 5 : k.is.buildable ? 50 : 500), 8};
 }
 
@@ -204,9 +205,10 @@ void expect_promises(const kind& k, std::span<const std::uint64_t> sizes) {
     for (const std::uint64_t keys : sizes)
         for (const double promise : {1e-4, 1e-5, 1e-6, 1e-7}) {
             if (plans_long(k) && promise != 1e-5 && !campaign()) continue;
-            const effort spent = effort_of(k, keys);
-            for (auto& [wanted, f] : filters_for(k, keys, promise))
+            for (auto& [wanted, f] : filters_for(k, keys, promise)) {
+                const effort spent = effort_of(k, wanted);
                 if (campaign() || is_short(k, f, wanted, spent)) expect_promise(k, f, wanted, spent);
+            }
         }
 }
 
