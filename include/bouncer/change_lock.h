@@ -18,7 +18,8 @@ class replacing_file;
 //   - no other process, and no other part of this one, gets a change_lock of the file (it waits) or replaces it (io);
 //   - open_shared of it is refused (io).
 // Give it to the save: save(filter, path, {.lock = &lock}). The lock is then that of the new file, and can be used again.
-// It ends with the object or the process; a child that was forked meanwhile keeps it until it ends or runs another program.
+// It ends with the object or the process. A child that was forked meanwhile keeps it from others until it ends or runs another
+// program, but cannot save with it (io): it would not keep parent and child from each other.
 // Where the file system has no locks, nobody waits; open_shared refuses there.
 // Why nothing is lost: verification/shared_files.pml.
 //
@@ -27,17 +28,19 @@ class change_lock {
   public:
     // [any-thread] Holds nothing: a save with it is a save without.
     change_lock() noexcept = default;
-    // [any-thread] Waits while another has the file. Whenever a signal interrupts that, `go_on` is asked (cancelled when it
-    // says false). io: there is no such file, it may not be written, or a process has it open by open_shared.
+    // [any-thread] Waits while another has the file. Before that, and whenever a signal interrupts it, `go_on` is asked
+    // (cancelled when it says false). io: there is no such file, it may not be written, or a process has it open by open_shared.
     static result<change_lock> take(const std::string& path, const std::function<bool()>& go_on = {});
     // [any-thread] The same without waiting: io while another has the file.
     static result<change_lock> try_take(const std::string& path);
 
-    change_lock(change_lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+    change_lock(change_lock&& other) noexcept
+        : file_(std::exchange(other.file_, -1)), process_(other.process_) {}
     change_lock& operator=(change_lock&& other) noexcept {
-        change_lock old(std::move(*this)); // ends here
-        file_ = std::exchange(other.file_, -1);
-        return *this;
+        change_lock next(std::move(other));
+        std::swap(file_, next.file_);
+        std::swap(process_, next.process_);
+        return *this; // what was held ends here
     }
     ~change_lock();
 
@@ -46,8 +49,10 @@ class change_lock {
 
   private:
     friend class detail::replacing_file;
+    explicit change_lock(int file) noexcept; // becomes its owner
     static result<change_lock> take(const std::string& path, const std::function<bool()>& go_on, bool wait);
     int file_ = -1;
+    int process_ = 0; // that took it
 };
 
 } // namespace bouncer

@@ -104,14 +104,23 @@ result<void> make_durable(const descriptor& file, const std::string& path) {
     return {};
 }
 
+namespace {
+
+failure lock_failure(const descriptor& file, const std::string& path, int why) {
+    if (!has_no_locks(file.number(), why)) return io_failure("lock", path, why);
+    return {error_code::io, "cannot lock " + path + ": its file system has no locks, which sharing needs"};
+}
+
+} // namespace
+
 result<descriptor> open_to_share(const std::string& path) {
     for (int round = 0; round < max_rounds; ++round) {
         auto file = open_regular(path, true);
         if (!file) return file;
         entrance_lock entering(file->number());
-        if (entering.error_number() != 0) return io_failure("lock", path, entering.error_number());
+        if (entering.error_number() != 0) return lock_failure(*file, path, entering.error_number());
         const int why = try_lock(file->number(), locked_byte::users, lock_mode::shared);
-        if (why != 0 && why != EAGAIN) return io_failure("lock", path, why);
+        if (why != 0 && why != EAGAIN) return lock_failure(*file, path, why);
         if (!has_name(file->number(), path)) continue;
         if (why == EAGAIN)
             return failure{error_code::io,
@@ -245,10 +254,13 @@ failure in_use(const std::string& path, held_lock how) {
                                      : ": it is being sealed or changed elsewhere")};
 }
 
-// Nobody uses the file, as far as its locks tell.
-result<void> check_unused(int file, const std::string& path) {
+// Nobody uses the file. `why_no_lock`: with what a lock of it has just failed, or 0. Where one was had, a look that fails
+// is not for lack of locks, and says nothing.
+result<void> check_unused(int file, const std::string& path, int why_no_lock) {
+    if (has_no_locks(file, why_no_lock)) return {};
     held_lock others = held_lock::none;
-    if (const int why = look_at_lock(file, locked_byte::users, others); why != 0)
+    if (const int why = why_no_lock != 0 ? why_no_lock : look_at_lock(file, locked_byte::users, others);
+        why != 0)
         return io_failure("lock", path, why);
     if (others != held_lock::none) return in_use(path, others);
     return {};
@@ -301,7 +313,7 @@ result<replacing_file> replacing_file::begin(const std::string& path, const file
             out.file_ = std::move(made);
             out.temporary_ = std::move(temporary);
         } else {
-            const int error_number = errno;
+            const int error_number = errno != 0 ? errno : ENOENT; // 0: locked, but its name is gone
             ::unlink(temporary.c_str());
             if (attempt > 100) return io_failure("lock a file for", path, error_number);
         }
@@ -344,9 +356,7 @@ result<void> replacing_file::commit() {
     if (auto ok = take_name(); !ok) return ok.error();
     temporary_.clear();
     if (promised_.lock != nullptr) {
-        change_lock next;
-        next.file_ = file_.release();
-        *promised_.lock = std::move(next); // and the lock of the old file ends
+        *promised_.lock = change_lock(file_.release()); // and the lock of the old file ends
     }
     file_.close(); // what it could still report, the sync has
     if (!promised_.durable) return {};
@@ -390,10 +400,15 @@ result<void> replacing_file::take_a_name_beside() {
 // The lock's holder has kept all others out since before it loaded the file.
 result<void> replacing_file::replace_locked() {
     const int old = promised_.lock->file_;
+    if (promised_.lock->process_ != ::getpid()) // it excludes neither of the two processes from the other
+        return failure{error_code::io, "cannot replace " + target_ +
+                                           ": its lock was taken before a fork, by another process"};
     if (!has_name(old, target_))
         return failure{error_code::io,
                        "cannot replace " + target_ + ": it is not, or no longer, the locked file"};
-    if (auto ok = check_unused(old, target_); !ok) return ok; // where there were no locks when it was taken
+    const int why_no_lock =
+        try_lock(old, locked_byte::change, lock_mode::exclusive); // held already, if there are locks
+    if (auto ok = check_unused(old, target_, why_no_lock); !ok) return ok;
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
     return {};
 }
@@ -408,9 +423,7 @@ result<void> replacing_file::replace_unlocked() {
             continue;
         }
         const entrance_lock entering(old.number());
-        if (const int why = entering.error_number(); why != 0 && !has_no_locks(old.number(), why))
-            return io_failure("lock", target_, why);
-        const auto unused = check_unused(old.number(), target_);
+        const auto unused = check_unused(old.number(), target_, entering.error_number());
         if (!has_name(old.number(), target_)) continue;
         if (!unused) return unused;
         if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);

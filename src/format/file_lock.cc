@@ -22,8 +22,12 @@ struct ::flock of_byte(locked_byte which, short type) noexcept {
 int set_lock(int file, locked_byte which, lock_mode mode, int command) noexcept {
     struct ::flock lock =
         of_byte(which, static_cast<short>(mode == lock_mode::exclusive ? F_WRLCK : F_RDLCK));
-    if (::fcntl(file, command, &lock) == 0) return 0;
-    return errno == EACCES ? EAGAIN : errno;
+    while (::fcntl(file, command, &lock) != 0) {
+        // A lock of a network may be interrupted although it does not wait; the caller of one that waits wants to know.
+        if (errno == EINTR && command == F_OFD_SETLK) continue;
+        return errno == EACCES ? EAGAIN : errno;
+    }
+    return 0;
 }
 
 bool is_lack_of_locks(int error_number) noexcept {
@@ -43,22 +47,24 @@ int wait_lock(int file, locked_byte which, lock_mode mode) noexcept {
 
 int unlock(int file, locked_byte which) noexcept {
     struct ::flock lock = of_byte(which, F_UNLCK);
-    return ::fcntl(file, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+    while (::fcntl(file, F_OFD_SETLK, &lock) != 0)
+        if (errno != EINTR) return errno;
+    return 0;
 }
 
 int look_at_lock(int file, locked_byte which, held_lock& others) noexcept {
     others = held_lock::none;
     struct ::flock lock = of_byte(which, F_WRLCK);
-    if (::fcntl(file, F_OFD_GETLK, &lock) != 0) return is_lack_of_locks(errno) ? 0 : errno;
+    while (::fcntl(file, F_OFD_GETLK, &lock) != 0)
+        if (errno != EINTR) return errno;
     if (lock.l_type == F_UNLCK) return 0;
     others = lock.l_type == F_RDLCK ? held_lock::shared : held_lock::exclusive;
     return 0;
 }
 
 bool has_no_locks(int file, int error_number) noexcept {
-    struct ::flock lock = of_byte(locked_byte::users, F_WRLCK);
-    return is_lack_of_locks(error_number) && ::fcntl(file, F_OFD_GETLK, &lock) != 0 &&
-           is_lack_of_locks(errno);
+    held_lock others = held_lock::none;
+    return is_lack_of_locks(error_number) && is_lack_of_locks(look_at_lock(file, locked_byte::users, others));
 }
 
 bool has_name(int file, const std::string& path) noexcept {

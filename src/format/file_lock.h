@@ -36,11 +36,11 @@ int try_lock(int file, locked_byte which, lock_mode mode) noexcept;
 int wait_lock(int file, locked_byte which, lock_mode mode) noexcept;
 // [any-thread] 0, or why not.
 int unlock(int file, locked_byte which) noexcept;
-// [any-thread] What others hold: 0, or why that cannot be told. `none` where there are no locks.
+// [any-thread] What others hold: 0, or why that cannot be told.
 int look_at_lock(int file, locked_byte which, held_lock& others) noexcept;
 
 // [any-thread] Whether a lock of the file failed with this because its file system has none. ENOLCK alone does not say so: it
-// is also what Linux answers when there is no memory for a lock.
+// is also what Linux answers when there is no memory for a lock, and an NFS server that is out of them.
 bool has_no_locks(int file, int error_number) noexcept;
 // [any-thread] Whether the open file is what `path` names now.
 bool has_name(int file, const std::string& path) noexcept;

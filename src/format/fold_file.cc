@@ -14,8 +14,7 @@ result<snapshot_info> fold_file(const std::string& input, const std::string& out
     return detail::guarded([&]() -> result<snapshot_info> {
         using namespace detail;
         if (auto ok = check_options(options); !ok) return ok.error();
-        change_lock own;
-        const auto lock = lock_for_output(output, std::span(&input, 1), options, own);
+        auto lock = output_lock::take(output, std::span(&input, 1), options);
         if (!lock) return lock.error();
         auto reader = chunk_reader::open(input);
         if (!reader) return reader.error();
@@ -34,7 +33,8 @@ result<snapshot_info> fold_file(const std::string& input, const std::string& out
         take_options(info, options);
         const math::geometry shape = kind.shape(from.fields);
 
-        const file_promise promised{.durable = options.durable, .replace = options.replace, .lock = *lock};
+        const file_promise promised{
+            .durable = options.durable, .replace = options.replace, .lock = lock->use()};
         auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
             auto writer = chunk_writer::begin(info, sink);
             if (!writer) return writer.error();
@@ -76,6 +76,7 @@ result<snapshot_info> fold_file(const std::string& input, const std::string& out
             return writer->finish();
         });
         if (!written) return written.error();
+        lock->hand_over();
         return info;
     });
 }

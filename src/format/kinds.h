@@ -38,10 +38,23 @@ failure in_file(const failure& why, const std::string& path);
 
 result<void> check_options(const save_options& options);
 void take_options(snapshot_info& info, const save_options& options);
-// The lock under which to write an output: the caller's, if it holds one. An output that is also an input is read and then
-// replaced, and nobody may change it in between: that is locked here, by the caller's object or by `own`.
-result<change_lock*> lock_for_output(const std::string& output, std::span<const std::string> inputs,
-                                     const save_options& options, change_lock& own);
+// The lock under which an output is written: the caller's, if it holds one. An output that is also an input is read and then
+// replaced, and nobody may change it in between: that is locked here. The caller gets this lock when the output is written.
+class output_lock {
+  public:
+    static result<output_lock> take(const std::string& output, std::span<const std::string> inputs,
+                                    const save_options& options);
+    // For the save. Null: none is needed.
+    change_lock* use() noexcept { return own_ ? &own_ : callers_; }
+    // To be called when the output is written.
+    void hand_over() noexcept {
+        if (own_ && callers_ != nullptr) *callers_ = std::move(own_);
+    }
+
+  private:
+    change_lock own_;
+    change_lock* callers_ = nullptr;
+};
 
 struct file_promise; // file.h
 // [any-thread] write(sink) into a file that then takes the place of `path`.

@@ -47,8 +47,7 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
         using namespace detail;
         if (inputs.empty()) return failure{error_code::invalid_argument, "there are no files to merge"};
         if (auto ok = check_options(options); !ok) return ok.error();
-        change_lock own;
-        const auto lock = lock_for_output(output, inputs, options, own);
+        auto lock = output_lock::take(output, inputs, options);
         if (!lock) return lock.error();
         std::vector<chunk_reader> readers;
         readers.reserve(inputs.size());
@@ -74,7 +73,8 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
         snapshot_info info = readers.front().info();
         take_options(info, options);
         const std::uint64_t payload = info.payload_bytes;
-        const file_promise promised{.durable = options.durable, .replace = options.replace, .lock = *lock};
+        const file_promise promised{
+            .durable = options.durable, .replace = options.replace, .lock = lock->use()};
         auto written = write_file(output, promised, [&](const byte_sink& sink) -> result<void> {
             auto writer = chunk_writer::begin(info, sink);
             if (!writer) return writer.error();
@@ -104,6 +104,7 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
             return writer->finish();
         });
         if (!written) return written.error();
+        lock->hand_over();
         return info;
     });
 }

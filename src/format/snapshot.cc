@@ -116,19 +116,20 @@ result<void> save_form(const stored_form& form, const std::string& path, const s
                       [&](const byte_sink& sink) { return save_form(form, sink, options); });
 }
 
-result<change_lock*> lock_for_output(const std::string& output, std::span<const std::string> inputs,
-                                     const save_options& options, change_lock& own) {
-    if (options.lock != nullptr && *options.lock) return options.lock;
+result<output_lock> output_lock::take(const std::string& output, std::span<const std::string> inputs,
+                                      const save_options& options) {
+    output_lock out;
+    out.callers_ = options.lock;
+    if (options.lock != nullptr && *options.lock) return out;
     std::error_code not_there;
     const auto is_output = [&](const std::string& input) {
         return std::filesystem::equivalent(input, output, not_there);
     };
-    if (!options.replace || std::none_of(inputs.begin(), inputs.end(), is_output)) return options.lock;
+    if (!options.replace || std::none_of(inputs.begin(), inputs.end(), is_output)) return out;
     auto taken = change_lock::try_take(output);
     if (!taken) return taken.error();
-    change_lock& place = options.lock != nullptr ? *options.lock : own;
-    place = std::move(*taken);
-    return &place;
+    out.own_ = std::move(*taken);
+    return out;
 }
 
 result<void> write_file(const std::string& path, const file_promise& promised,

@@ -49,6 +49,16 @@ run 0 bouncer check -c a.bnc two && is 1000
 fresh && begin_add && beside_add bouncer export --force --format dcso d.bnc -o a.bnc
 same a.bnc d.bloom
 
+# ---- what may not be written is refused before a key is read: nobody writes to this pipe
+if [[ $(id -u) == 0 ]]; then
+    chmod 755 . && echo old >ro.bnc && chmod 444 ro.bnc
+    nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    if "${nobody[@]}" "$bouncer" --version >/dev/null 2>&1; then
+        refuses "cannot replace ro.bnc: Permission denied" timeout 20 "${nobody[@]}" "$bouncer" build --force -o ro.bnc hold
+    fi
+    rm ro.bnc
+fi
+
 # ---- a file that came while the keys were read stays
 bouncer build -q -o n.bnc hold >out 2>err &
 other=$!

@@ -1,7 +1,6 @@
 // change_lock: load, change, save, and nothing in between.
+#include "snapshot/bloom_file.h"
 #include "snapshot/children.h"
-#include "snapshot/files.h"
-#include "snapshot/sizes.h"
 #include "support/failures.h"
 
 #include <bouncer/change_lock.h>
@@ -15,20 +14,14 @@
 namespace bouncer::test {
 namespace {
 
-class change_lock_test : public ::testing::Test {
+class change_lock_test : public bloom_file {
   protected:
-    static std::uint64_t key(std::uint64_t i) { return random_hash(41, i); }
     // One more key in the file.
     result<void> add_to_file(std::uint64_t i, change_lock& lock) {
         auto filter = k.load(path_).value();
         filter.add(key(i));
         return save(filter, path_, {.durable = false, .lock = &lock});
     }
-
-    const kind& k = atomic_bloom_kind();
-    scratch_folder folder_;
-    std::string path_ = folder_ / "f";
-    subject empty_ = k.create(goal{.keys = 10'000, .false_positive_rate = 0.001}).value();
 };
 
 // Without it, as each saves what it has loaded, nearly all of these would be lost.
@@ -161,6 +154,41 @@ TEST_F(change_lock_test, that_is_empty_gets_the_input_that_is_replaced) {
     const auto shared = k.open_shared(path_).value();
     EXPECT_TRUE(fails_with(merge_files({path_}, path_, {.lock = &lock}), error_code::io, "open_shared"));
     EXPECT_TRUE(fails_with(fold_file(path_, path_, 1, {.lock = &lock}), error_code::io, "open_shared"));
+}
+
+// But not when nothing was made: the caller, whose object was empty, would keep all others out.
+TEST_F(change_lock_test, that_is_empty_stays_so_when_nothing_is_made) {
+    save(empty_, path_).value();
+    change_lock lock;
+    EXPECT_TRUE(
+        fails_with(merge_files({path_, folder_ / "none"}, path_, {.lock = &lock}), error_code::io, "none"));
+    EXPECT_FALSE(lock);
+    EXPECT_TRUE(fails_with(fold_file(path_, path_, 0, {.lock = &lock}), error_code::invalid_argument));
+    EXPECT_FALSE(lock);
+    EXPECT_TRUE(k.open_shared(path_).has_value());
+}
+
+// Parent and child would both hold it, and each replace what the other saved.
+TEST_F(change_lock_test, of_before_a_fork_is_the_parents) {
+    save(empty_, path_).value();
+    auto lock = change_lock::take(path_).value();
+    EXPECT_EQ(in_child([&]() -> std::string {
+                  const auto saved = add_to_file(1, lock);
+                  return fails_with(saved, error_code::io, path_, "fork") ? "" : "saved";
+              }),
+              "");
+    EXPECT_FALSE(k.load(path_).value().may_contain(key(1)));
+    add_to_file(2, lock).value();
+    EXPECT_TRUE(k.load(path_).value().may_contain(key(2)));
+}
+
+TEST_F(change_lock_test, survives_a_move_into_itself) {
+    save(empty_, path_).value();
+    auto lock = change_lock::take(path_).value();
+    change_lock& same = lock;
+    lock = std::move(same);
+    EXPECT_TRUE(lock);
+    EXPECT_TRUE(fails_with(change_lock::try_take(path_), error_code::io, "changed elsewhere"));
 }
 
 TEST_F(change_lock_test, ends_when_another_is_assigned) {

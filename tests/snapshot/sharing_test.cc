@@ -1,7 +1,6 @@
 // open_shared against save: whoever has a file open by its name keeps it, and what it adds stays.
+#include "snapshot/bloom_file.h"
 #include "snapshot/children.h"
-#include "snapshot/files.h"
-#include "snapshot/sizes.h"
 #include "support/failures.h"
 
 #include <bouncer/bloom.h>
@@ -17,7 +16,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 
 namespace bouncer::test {
@@ -39,15 +40,7 @@ extern "C" int fsync(int file) {
 namespace bouncer::test {
 namespace {
 
-class sharing : public ::testing::Test {
-  protected:
-    static std::uint64_t key(std::uint64_t i) { return random_hash(31, i); }
-
-    const kind& k = atomic_bloom_kind();
-    scratch_folder folder_;
-    std::string path_ = folder_ / "shared";
-    subject empty_ = k.create(goal{.keys = 10'000, .false_positive_rate = 0.001}).value();
-};
+using sharing = bloom_file;
 
 // Whether a file is in use is decided when the save commits: who opened it after the save began would lose its adds.
 TEST_F(sharing, a_save_that_began_before_does_not_replace_it) {
@@ -112,28 +105,48 @@ bool is_waited_for(const std::string& path) {
 // The same, in the one order that matters: opened, replaced, then locked.
 TEST_F(sharing, what_was_replaced_before_it_was_locked_is_opened_anew) {
     if (!std::ifstream("/proc/locks")) GTEST_SKIP() << "no /proc/locks";
-    const auto has_the_name = [&](auto work) {
+    const auto has_the_name = [&](auto work, auto renamed) {
         save(empty_, path_, {.durable = false}).value();
         save(empty_, folder_ / "next", {.durable = false}).value();
         const detail::descriptor old = detail::open_regular(path_, true).value();
         auto entering = std::make_unique<detail::entrance_lock>(old.number());
         ASSERT_EQ(entering->error_number(), 0);
         std::thread opening([&] { work(); });
-        while (!is_waited_for(path_)) ::sched_yield(); // it has opened the old one
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (!is_waited_for(path_) && std::chrono::steady_clock::now() < deadline) ::sched_yield();
+        EXPECT_TRUE(is_waited_for(path_)) << "it takes no lock"; // else it has opened the old one
         std::filesystem::rename(folder_ / "next", path_);
+        renamed();
         entering.reset();
         opening.join();
     };
-    has_the_name([&] {
-        auto shared = k.open_shared(path_).value();
-        shared->add(key(1));
-        EXPECT_TRUE(k.load(path_).value().may_contain(key(1)));
-    });
-    has_the_name([&] {
-        auto lock = change_lock::take(path_).value();
-        EXPECT_TRUE(save(empty_, path_, {.durable = false, .lock = &lock}).has_value());
-    });
-    has_the_name([&] { EXPECT_TRUE(save(empty_, path_, {.durable = false}).has_value()); });
+    const auto nothing = [] {};
+    has_the_name(
+        [&] {
+            auto shared = k.open_shared(path_).value();
+            shared->add(key(1));
+            EXPECT_TRUE(k.load(path_).value().may_contain(key(1)));
+        },
+        nothing);
+    has_the_name(
+        [&] {
+            auto lock = change_lock::take(path_).value();
+            EXPECT_TRUE(save(empty_, path_, {.durable = false, .lock = &lock}).has_value());
+        },
+        nothing);
+    has_the_name([&] { EXPECT_TRUE(save(empty_, path_, {.durable = false}).has_value()); }, nothing);
+
+    // A save looks at the users of the file that has the name.
+    std::optional<shared_subject> shared;
+    has_the_name(
+        [&] {
+            EXPECT_TRUE(fails_with(save(empty_, path_, {.durable = false}), error_code::io, "open_shared"));
+        },
+        [&] {
+            shared.emplace(k.open_shared(path_, verification::lazy).value());
+            (*shared)->add(key(2));
+        });
+    EXPECT_TRUE(k.load(path_).value().may_contain(key(2)));
 }
 
 // An empty filter whose payload was never written: nothing but its header and footer has blocks.

@@ -97,6 +97,7 @@ TEST_F(size_limit, seal) {
     shared->add(1);
     expect_io(chunk_size, [&] { return shared.seal(); });
     EXPECT_TRUE(shared->may_contain(1));
+    EXPECT_TRUE(open_shared<atomic_split_block_bloom>(output_).has_value());
     shared.seal().value();
     EXPECT_EQ(verify(output_).value().state, file_state::sealed);
 }

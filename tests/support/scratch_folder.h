@@ -1,8 +1,7 @@
 // A folder of its own for a test, which goes away with what is in it.
 #pragma once
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +15,7 @@ namespace bouncer::test {
 
 class scratch_folder {
   public:
-    scratch_folder() : path_(::testing::TempDir() + "bouncer_test_XXXXXX") {
+    scratch_folder() : path_((std::filesystem::temp_directory_path() / "bouncer-test-XXXXXX").string()) {
         if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no scratch folder");
     }
     scratch_folder(const scratch_folder&) = delete;
@@ -43,6 +42,12 @@ class scratch_folder {
         for (const auto& entry : std::filesystem::directory_iterator(path_))
             out.insert(entry.path().filename().string());
         return out;
+    }
+    std::size_t entries() const { return names().size(); }
+    std::size_t temporaries() const {
+        const auto all = names();
+        return static_cast<std::size_t>(
+            std::count_if(all.begin(), all.end(), [](const auto& name) { return name.ends_with(".tmp"); }));
     }
 
   private:

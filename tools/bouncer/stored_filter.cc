@@ -67,6 +67,8 @@ void check_output(const std::string& path, bool force) {
     }
     if (S_ISDIR(about.st_mode)) throw tool_error(path + ": is a folder");
     if (!force) throw tool_error(path + ": exists already; --force replaces it");
+    if (S_ISREG(about.st_mode) && ::access(path.c_str(), W_OK) != 0)
+        throw tool_error("cannot replace " + path + ": " + std::strerror(errno));
 }
 
 std::string kind_of(const std::string& name) {
