@@ -143,7 +143,7 @@ BOUNCER_API int bouncer_test_and_add_hashes(bouncer_filter* filter, const uint64
 
 /* [any-thread] `filter` becomes the union, as if every key of `other` had been added. Refuses one of another kind,
  * parameters or hash (mismatch, wrong_key), and changes nothing then; scalable_bloom also where its rate has no room (full).
- * A merge of scalable_blooms waits for merges into either; no add or query waits for it. */
+ * Merges of scalable_blooms that share a handle wait for each other; no add or query waits for them. */
 BOUNCER_API int bouncer_merge(bouncer_filter* filter, const bouncer_filter* other);
 /* [exclusive] Forgets every key. */
 BOUNCER_API int bouncer_clear(bouncer_filter* filter);

@@ -18,17 +18,18 @@ class replacing_file;
 //   - no other process, and no other part of this one, gets a change_lock of the file (it waits) or replaces it (io);
 //   - open_shared of it is refused (io).
 // Give it to the save: save(filter, path, {.lock = &lock}). The lock is then that of the new file, and can be used again.
-// It ends with the object or the process. A child that was forked meanwhile keeps it from others until it ends or runs another
-// program, but cannot save with it (io): it would not keep parent and child from each other.
+// It ends with the object or the process. A child that is forked meanwhile cannot save with it (io): parent and child would
+// not exclude each other. So take it after daemon(). If the process dies, the child keeps others out until it ends as well or
+// runs another program.
 // Where the file system has no locks, nobody waits; open_shared refuses there.
 // Why nothing is lost: verification/shared_files.pml.
 //
 // Thread safety: an object is [exclusive]; several may be taken from any threads.
 class change_lock {
   public:
-    // [any-thread] Holds nothing: a save with it is a save without.
+    // [any-thread] Holds nothing. A save with it replaces the file as a save without, and then it holds the new file.
     change_lock() noexcept = default;
-    // [any-thread] Waits while another has the file. Before that, and whenever a signal interrupts it, `go_on` is asked
+    // [any-thread] Waits while another has the file. Before it waits, and again after each signal, `go_on` is asked
     // (cancelled when it says false). io: there is no such file, it may not be written, or a process has it open by open_shared.
     static result<change_lock> take(const std::string& path, const std::function<bool()>& go_on = {});
     // [any-thread] The same without waiting: io while another has the file.

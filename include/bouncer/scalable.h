@@ -4,8 +4,9 @@
 // Thread safety, by words:
 //   plain_words   [exclusive] to change, any number of concurrent readers while nobody changes.
 //   atomic_words  all but clear and host_block_moved_to are [any-thread]. Queries are wait-free, adds lock-free: no add
-//                 waits for an allocation of another. A merge waits for merges into either chain and from its own;
-//                 one that copies layers also for a thread that makes a layer at that moment. Nothing else waits for it.
+//                 waits for an allocation of another. Merges that share a chain wait for each other; one that copies
+//                 layers also waits for a thread that makes a layer at that moment. No add, query or report waits for
+//                 a merge.
 //   const_words   everything is [any-thread]; there is nothing that changes the chain.
 // Invariants of the atomic form:
 //   1. An add puts its key into the grown layer that was newest when the add began. Layers are only added while others
@@ -25,8 +26,9 @@
 //      newest layer and of the parked one, before they are published and while nobody makes a layer (`preparing` and
 //      `helping` are held). So at every moment the rates of all layers and what remains are within the promise: a chain
 //      that is saved in the middle of a merge opens, with every add before the save.
-//   7. A merge holds `merging` of its own chain exclusively and that of the other shared: else another merge could fill
-//      the other's layers between the forecast and the OR. Both are taken by std::lock, so merges in a ring end.
+//   7. A merge holds `merging` of both chains: else another merge could fill the other's layers between the forecast and
+//      the OR. Both are taken by std::lock, so merges in a ring end. Not a shared_mutex, which lets many readers of one
+//      chain overlap: with 8 of them a merge into that chain never got its turn.
 // verification/chain.pml is a model of 1, 2, 5 and 6.
 #pragma once
 
@@ -54,7 +56,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -134,8 +135,8 @@ class scalable {
         std::uint64_t size_bytes;
     };
     // [any-thread] The layers of a chain that holds `keys` keys, without the memory. Fails where growth would be refused
-    // whatever the memory: 64 layers, more than 2^48 keys in one, 64 times the bytes of all before it and 1 MiB or, of
-    // blocked_bloom, 256 bytes a key. Takes about 5 ms a layer.
+    // whatever the memory: 64 layers, more than 2^48 keys in one, more than 64 times the bytes of all before it plus 1 MiB,
+    // or, of blocked_bloom, more than 256 bytes a key. Takes about 5 ms a layer.
     static result<std::vector<planned_layer>> plan(const parameters& chosen, std::uint64_t keys) {
         return detail::guarded([&]() -> result<std::vector<planned_layer>> {
             if (auto ok = detail::scalable_check(chosen); !ok) return ok.error();
@@ -315,8 +316,8 @@ class scalable {
     // refused: other parameters or hash (mismatch), another secret key (wrong_key), more than 64 layers (full), no
     // memory. Returns the expected rate after. O(m), and O(m) for each pair of layers of equal parameters.
     // While others work: every add to `other` before the merge is in the union. Adds that race with it, to either, are not
-    // in the forecast of an ORed layer, and may overfill it by as many; so are merges into the chain behind a view. Merges
-    // into `other` wait. A merge into itself does nothing.
+    // in the forecast of an ORed layer, and may overfill it by as many. Merges into the chain behind a view are not in it
+    // either; merges into `other` itself wait. A merge into itself does nothing.
     template <class OtherF>
     result<double> merge(const scalable<OtherF>& other) requires(words_type::writable) {
         return detail::guarded([&] { return merge_below(other, 1); });
@@ -575,8 +576,7 @@ class scalable {
         memory_options memory;
         region mapped;                         // what a view of a file borrows from; freed after the layers
         detail::layer_chain<layer_type> chain; // read by every call
-        // By a union; shared by one that reads this chain. Taken before the others.
-        std::shared_mutex merging;
+        std::mutex merging; // held by a union into or from this chain; taken before the others
         // Adds only try the next two; a union waits for both, so that nobody makes a layer while it takes from the budget.
         alignas(64) std::mutex preparing; // held by the thread that makes the next layer
         std::mutex helping;               // by another that does, because that one is late
@@ -1095,7 +1095,7 @@ class scalable {
         if (auto ok = check_same_hash(hash(), other.hash()); !ok) return ok.error();
         {
             std::unique_lock mine(held_->merging, std::defer_lock);
-            std::shared_lock theirs(other.held_->merging, std::defer_lock);
+            std::unique_lock theirs(other.held_->merging, std::defer_lock);
             if (&held_->merging == &other.held_->merging)
                 mine.lock();
             else
@@ -1110,7 +1110,7 @@ class scalable {
         return expected_fpr();
     }
 
-    // Copies and publishes the layers that are not ORed, all or none. Requires: `merging` is held exclusively.
+    // Copies and publishes the layers that are not ORed, all or none. Requires: `merging` is held.
     template <class Plan>
     result<void> copy_layers(const Plan& plan, double limit) {
         if (plan.copied.empty()) return {};

@@ -15,22 +15,6 @@ failure in_use(const std::string& path, const std::string& why) {
     return {error_code::io, "cannot change " + path + ": " + why};
 }
 
-failure interrupted(const std::string& path) {
-    return {error_code::cancelled, "waiting for " + path + " was interrupted"};
-}
-
-// Gives back what an attempt has locked. Closing the file does so too, but not while another process has it, by a fork that
-// came in between.
-struct attempt {
-    int file;
-    bool succeeded = false;
-    ~attempt() {
-        if (succeeded) return;
-        (void)detail::unlock(file, detail::locked_byte::users);
-        (void)detail::unlock(file, detail::locked_byte::change);
-    }
-};
-
 } // namespace
 
 change_lock::change_lock(int file) noexcept : file_(file), process_(::getpid()) {}
@@ -50,19 +34,16 @@ result<change_lock> change_lock::take(const std::string& path, const std::functi
             auto opened = open_regular(path, true);
             if (!opened) return opened.error();
             change_lock out(opened->release());
-            attempt locking{out.file_};
             int why = try_lock(out.file_, locked_byte::change, lock_mode::exclusive);
             if (why == EAGAIN && wait) {
-                if (go_on && !go_on()) return interrupted(path); // a signal that came before the wait
+                // A signal right here is slept through; one before it, or in the wait, is not.
+                if (go_on && !go_on())
+                    return failure{error_code::cancelled, "waiting for " + path + " was interrupted"};
                 why = wait_lock(out.file_, locked_byte::change, lock_mode::exclusive);
-                if (why == EINTR && go_on && !go_on()) return interrupted(path);
                 round = 0; // whoever had it may have saved more than once
                 if (why == EINTR) continue;
             }
-            if (has_no_locks(out.file_, why)) {
-                locking.succeeded = true;
-                return out;
-            }
+            if (has_no_locks(out.file_, why)) return out;
             if (why == EAGAIN && !has_name(out.file_, path)) continue;
             if (why == EAGAIN) return in_use(path, "it is being changed elsewhere");
             if (why != 0) return io_failure("lock", path, why);
@@ -74,15 +55,20 @@ result<change_lock> change_lock::take(const std::string& path, const std::functi
             if (why == EAGAIN) return in_use(path, "a process has it open by open_shared");
             if (const int not_left = entering.leave(); not_left != 0)
                 return io_failure("lock", path, not_left);
-            locking.succeeded = true;
             return out;
         }
         return never_the_same("lock", path);
     });
 }
 
+// Closing would give the locks back too, but not while a child has the file: another thread may be about to run a program.
 change_lock::~change_lock() {
-    if (file_ >= 0) ::close(file_);
+    if (file_ < 0) return;
+    if (process_ == ::getpid()) {
+        (void)detail::unlock(file_, detail::locked_byte::users);
+        (void)detail::unlock(file_, detail::locked_byte::change);
+    }
+    ::close(file_);
 }
 
 } // namespace bouncer

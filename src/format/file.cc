@@ -254,15 +254,16 @@ failure in_use(const std::string& path, held_lock how) {
                                      : ": it is being sealed or changed elsewhere")};
 }
 
-// Nobody uses the file. `why_no_lock`: with what a lock of it has just failed, or 0. Where one was had, a look that fails
-// is not for lack of locks, and says nothing.
-result<void> check_unused(int file, const std::string& path, int why_no_lock) {
-    if (has_no_locks(file, why_no_lock)) return {};
+// Whether nobody uses the file. `why_not_locked` is the error of the lock that was just tried, 0 if it succeeded. If it did,
+// the file system has locks, and a look that fails is an error.
+result<void> check_unused(int file, const std::string& path, int why_not_locked) {
+    if (has_no_locks(file, why_not_locked)) return {};
+    if (why_not_locked != 0 && why_not_locked != EAGAIN) return io_failure("lock", path, why_not_locked);
     held_lock others = held_lock::none;
-    if (const int why = why_no_lock != 0 ? why_no_lock : look_at_lock(file, locked_byte::users, others);
-        why != 0)
+    if (const int why = look_at_lock(file, locked_byte::users, others); why != 0)
         return io_failure("lock", path, why);
     if (others != held_lock::none) return in_use(path, others);
+    if (why_not_locked != 0) return in_use(path, held_lock::exclusive); // it was, a moment ago
     return {};
 }
 
@@ -284,7 +285,11 @@ result<replacing_file> replacing_file::begin(const std::string& path, const file
     if (exists && !promised.replace) return is_there(path);
     if (exists && !S_ISREG(old.st_mode))
         return failure{error_code::io, "cannot replace " + path + ": not a regular file"};
-    if (exists && (promised.lock == nullptr || !*promised.lock)) { // early; commit() decides
+    const bool locked = promised.lock != nullptr && *promised.lock;
+    if (locked && promised.lock->process_ != ::getpid())
+        return failure{error_code::io,
+                       "cannot replace " + path + ": its lock was taken before a fork, by another process"};
+    if (exists && !locked) { // early; commit() decides
         const descriptor now = open_old(*target);
         if (!now && errno != ENOENT) return io_failure("replace", path, errno);
         held_lock others = held_lock::none;
@@ -400,15 +405,13 @@ result<void> replacing_file::take_a_name_beside() {
 // The lock's holder has kept all others out since before it loaded the file.
 result<void> replacing_file::replace_locked() {
     const int old = promised_.lock->file_;
-    if (promised_.lock->process_ != ::getpid()) // it excludes neither of the two processes from the other
-        return failure{error_code::io, "cannot replace " + target_ +
-                                           ": its lock was taken before a fork, by another process"};
+    // Held already; or not, if locks failed when it was taken, and do not now.
+    if (const int why = try_lock(old, locked_byte::users, lock_mode::exclusive); why != 0) {
+        if (auto ok = check_unused(old, target_, why); !ok) return ok;
+    }
     if (!has_name(old, target_))
         return failure{error_code::io,
                        "cannot replace " + target_ + ": it is not, or no longer, the locked file"};
-    const int why_no_lock =
-        try_lock(old, locked_byte::change, lock_mode::exclusive); // held already, if there are locks
-    if (auto ok = check_unused(old, target_, why_no_lock); !ok) return ok;
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) return io_failure("replace", target_, errno);
     return {};
 }

@@ -226,6 +226,33 @@ TEST(scalable_merge_threads, in_a_ring_keep_their_forecast) {
     }
 }
 
+// Merges that read one chain overlap all the time; a merge into that chain gets its turn all the same.
+TEST(scalable_merge_threads, into_a_chain_that_others_read_ends) {
+    constexpr scalable_parameters large{.first_keys = 300'000, .rate = 0.01};
+    const auto added = random_hashes(1'000, 132);
+    auto hub = chain::create(large).value();
+    hub.add_batch(random_hashes(large.first_keys / 2, 131));
+    auto more = chain::create(large).value();
+    more.add_batch(added);
+    constexpr unsigned readers = 8;
+    std::atomic<unsigned> begun{0};
+    std::atomic<bool> ended{false};
+    run_threads(readers + 1, [&](unsigned t) {
+        if (t == readers) {
+            while (begun.load() < readers) std::this_thread::yield();
+            EXPECT_TRUE(hub.merge(more));
+            ended.store(true);
+            return;
+        }
+        auto own = chain::create(large).value();
+        do {
+            EXPECT_TRUE(own.merge(hub));
+            begun.fetch_add(1);
+        } while (!ended.load());
+    });
+    EXPECT_EQ(missing_of(hub, added), 0u);
+}
+
 // A layer that is published while a merge into itself looks is the chain's own too: no copy of it, and nothing counted twice.
 TEST(scalable_merge_threads, into_itself_during_growth_does_nothing) {
     constexpr scalable_parameters equal{

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 namespace bouncer::test {
@@ -180,6 +181,30 @@ TEST_F(change_lock_test, of_before_a_fork_is_the_parents) {
     EXPECT_FALSE(k.load(path_).value().may_contain(key(1)));
     add_to_file(2, lock).value();
     EXPECT_TRUE(k.load(path_).value().may_contain(key(2)));
+}
+
+// A child has the parent's files open too: what is given up is free at once all the same.
+TEST_F(change_lock_test, ends_with_its_object_though_a_child_lives) {
+    save(empty_, path_).value();
+    std::optional<change_lock> lock = change_lock::take(path_).value();
+    const child living([] {
+        ::pause();
+        return 0;
+    });
+    lock.reset();
+    EXPECT_TRUE(k.open_shared(path_).has_value());
+}
+
+// But it does not end what its parent holds.
+TEST_F(change_lock_test, does_not_end_in_a_child) {
+    save(empty_, path_).value();
+    std::optional<change_lock> lock = change_lock::take(path_).value();
+    child ending([&] {
+        lock.reset();
+        return 0;
+    });
+    EXPECT_EQ(ending.wait(), 0);
+    EXPECT_TRUE(fails_with(change_lock::try_take(path_), error_code::io, path_, "changed elsewhere"));
 }
 
 TEST_F(change_lock_test, survives_a_move_into_itself) {

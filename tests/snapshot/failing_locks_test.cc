@@ -74,14 +74,51 @@ TEST_F(failing_locks, for_a_moment_does_not_mean_that_nobody_shares_it) {
     shared->add(key(0));
     EXPECT_TRUE(k.load(path_).value().may_contain(key(0)));
 
-    // Under a lock nobody can share it, but a look that fails is no reason to go on.
+    // Under a lock nobody can share it, and no look is needed.
     const std::string other = folder_ / "other";
     save(empty_, other).value();
     auto lock = change_lock::take(other).value();
     instead = look_fails;
-    EXPECT_TRUE(fails_with(save(empty_, other, {.lock = &lock}), error_code::io, other, "lock"));
-    instead = nullptr;
     EXPECT_TRUE(save(empty_, other, {.lock = &lock}).has_value());
+}
+
+// Where locks failed when it was taken, a change_lock holds nothing. The save notices that somebody has come since.
+TEST_F(failing_locks, at_first_do_not_let_a_save_replace_what_is_shared_by_now) {
+    instead = [](int, const auto&) { return ENOLCK; };
+    auto lock = change_lock::take(path_).value();
+    instead = nullptr;
+    {
+        auto shared = k.open_shared(path_).value();
+        shared->add(key(0));
+        EXPECT_TRUE(fails_with(save(empty_, path_, {.lock = &lock}), error_code::io, path_, "open_shared"));
+    }
+    {
+        const auto other = change_lock::take(path_).value();
+        EXPECT_TRUE(
+            fails_with(save(empty_, path_, {.lock = &lock}), error_code::io, path_, "changed elsewhere"));
+    }
+    EXPECT_TRUE(save(empty_, path_, {.lock = &lock}).has_value());
+}
+
+// One who comes between the save's look and its rename is kept out: the save holds the lock by then.
+TEST_F(failing_locks, at_first_are_had_before_the_rename) {
+    instead = [](int, const auto&) { return ENOLCK; };
+    auto lock = change_lock::take(path_).value();
+    const std::string elsewhere = folder_ / "kept";
+    std::filesystem::create_hard_link(path_, elsewhere); // the file that is replaced, under a name that stays
+    instead = nullptr;
+    std::optional<bool> kept_out;
+    instead = [&](int command, const auto& asked) {
+        if (command == F_OFD_SETLK && asked.l_type == F_UNLCK &&
+            !kept_out) {     // it is given back, after the rename
+            kept_out = true; // no further calls of this
+            kept_out = fails_with(k.open_shared(elsewhere), error_code::io, elsewhere, "changed elsewhere");
+        }
+        return 0;
+    };
+    EXPECT_TRUE(save(empty_, path_, {.lock = &lock}).has_value());
+    instead = nullptr;
+    EXPECT_EQ(kept_out, true);
 }
 
 TEST_F(failing_locks, for_another_reason_are_told) {
@@ -117,6 +154,7 @@ TEST_F(failing_locks, are_not_waited_for_after_a_signal) {
     struct sigaction count = {};
     struct sigaction before = {};
     count.sa_handler = [](int) { signals = 1; };
+    signals = 0;
     ASSERT_EQ(::sigaction(SIGUSR1, &count, &before), 0);
     instead = [](int command, const auto& lock) {
         if (command == F_OFD_SETLK && lock.l_type == F_WRLCK) ::raise(SIGUSR1);
@@ -128,7 +166,7 @@ TEST_F(failing_locks, are_not_waited_for_after_a_signal) {
     ::sigaction(SIGUSR1, &before, nullptr);
 }
 
-// A process that is forked while a lock is tried has its file open too, and keeps what is not given back.
+// A process that is forked while a lock is tried has its file open too, and would keep what is not given back.
 TEST_F(failing_locks, leave_nothing_to_a_fork_that_came_in_between) {
     std::optional<child> forked;
     {
