@@ -215,8 +215,8 @@ BOUNCER_API int bouncer_verify(const char* path, uint8_t* live);
 /* [any-thread] Returns when every add that came before it is on the disk. Once it has failed (io) it always fails, and so does
  * bouncer_seal: save the filter to another file. */
 BOUNCER_API int bouncer_sync(bouncer_filter* filter);
-/* [exclusive] Computes the checksums anew. io while another handle or process has it open BOUNCER_SHARED. The handle is read-only
- * afterwards: to add, open the file again. */
+/* [exclusive] Computes the checksums anew. io while another handle or process has it open BOUNCER_SHARED. The handle is
+ * read-only afterwards: to add, open the file again. */
 BOUNCER_API int bouncer_seal(bouncer_filter* filter);
 
 #ifdef __cplusplus

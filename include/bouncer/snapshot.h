@@ -368,8 +368,8 @@ auto shared_from(const std::string& path, verification how, const std::optional<
 
 // [any-thread] Maps the file for reading and writing and marks it live, which is on the disk before this returns. A sealed
 // file is checked first, as `how` says. Holes are filled where the file system can; on a full disk an add to a page that has no
-// block of its own (a hole elsewhere, a reflinked extent, any page where nothing is written in place) is SIGBUS. For kinds of one segment. Errors as map; io while another
-// process seals or changes it, and where there are no file locks.
+// block of its own (a hole elsewhere, a reflinked extent, any page where nothing is written in place) is SIGBUS. For kinds of
+// one segment. Errors as map; io while another process seals or changes it, and where there are no file locks.
 template <class F>
 requires detail::shareable<F> result<shared_filter<F>> open_shared(const std::string& path,
                                                                    verification how = verification::eager) {

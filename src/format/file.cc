@@ -360,10 +360,9 @@ result<void> replacing_file::commit() {
     }
     if (auto ok = take_name(); !ok) return ok.error();
     temporary_.clear();
-    if (promised_.lock != nullptr) {
+    if (promised_.lock != nullptr)
         *promised_.lock = change_lock(file_.release()); // and the lock of the old file ends
-    }
-    file_.close(); // what it could still report, the sync has
+    file_.close();                                      // what it could still report, the sync has
     if (!promised_.durable) return {};
     const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder) return io_failure("open", folder_, errno);
