@@ -206,7 +206,7 @@ TEST(scalable_merge_threads, in_a_ring_keep_their_forecast) {
         before.push_back(chain::create(ring).value());
         before.back().add_batch(random_hashes(half, 117 + f));
     }
-    const auto rounds = static_cast<unsigned>(scaled_for_threads(60)) + 10;
+    const auto rounds = static_cast<unsigned>(scaled_for_threads(60)) + 4;
     for (unsigned round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
         std::vector<chain> all;
         for (const chain& each : before) all.push_back(each.clone().value());
