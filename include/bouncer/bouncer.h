@@ -110,6 +110,26 @@ BOUNCER_API int bouncer_contains_hash(const bouncer_filter* filter, uint64_t has
 BOUNCER_API int bouncer_test_and_add(bouncer_filter* filter, const void* key, size_t size, uint8_t* answer);
 BOUNCER_API int bouncer_test_and_add_hash(bouncer_filter* filter, uint64_t hash, uint8_t* answer);
 
+/* ---- keys that go, windows that move ------------------------------------------------------------------------------ */
+/* Each of these suits one kind; others are refused (unsupported). So is a read-only filter, but for bouncer_epoch. */
+
+/* [any-thread] Of a counting_bloom. *removed = 1: the key was counted down by one. 0: it is surely not there, and nothing
+ * changed. Remove only what was added, once for each add: a key that was never added but seems to be there (the
+ * false-positive rate) is removed as well, and other keys may vanish with it. Of two removes that race, both may see the
+ * last count of a key. */
+BOUNCER_API int bouncer_remove(bouncer_filter* filter, const void* key, size_t size, uint8_t* removed);
+BOUNCER_API int bouncer_remove_hash(bouncer_filter* filter, uint64_t hash, uint8_t* removed);
+
+/* [any-thread] Of a windowed_bloom, whose time is cut into numbered steps. bouncer_rotate_to makes `epoch` the current step
+ * and forgets what left the window; the current one again changes nothing, an earlier one is invalid_argument, one beyond
+ * 2^63 too_large. A jump over the whole window leaves nothing. */
+BOUNCER_API int bouncer_rotate_to(bouncer_filter* filter, uint64_t epoch);
+/* [any-thread] One step on; *epoch = the step that begins. Rotations of one handle wait for each other, adds and queries for
+ * none. Of the processes that share a file one rotates. */
+BOUNCER_API int bouncer_rotate(bouncer_filter* filter, uint64_t* epoch);
+/* [any-thread] The current step: 0 at first. */
+BOUNCER_API int bouncer_epoch(const bouncer_filter* filter, uint64_t* epoch);
+
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
 /* Batches prefetch and use SIMD. All keys are checked before the first is added.
  * An array of 0 may be NULL; otherwise `answers` has one byte, 0 or 1, per key. */

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -22,6 +23,7 @@ struct bouncer_filter {
     bouncer::any_filter filter;
     std::optional<bouncer::any_hasher> hasher; // none: hashes only
     std::atomic<bool> sealed = false;          // an add would break the checksums
+    std::mutex rotating;                       // a step on reads the epoch and then rotates
     // For the header of a saved file; 0: not told.
     std::uint64_t keys_designed = 0;
     double fpr_promised = 0;
@@ -32,6 +34,9 @@ namespace bouncer::c_api {
 inline failure no_handle() {
     return bad_argument("the filter is NULL");
 }
+
+// [any-thread] The hash of a key. Errors: invalid_argument, unsupported (the filter takes hashes only).
+result<std::uint64_t> hash_of(const bouncer_filter* filter, const void* key, std::size_t size);
 
 // [any-thread] There is a filter, and it may be changed.
 inline result<void> check_changeable(const bouncer_filter* filter) {

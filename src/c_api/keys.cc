@@ -6,16 +6,12 @@
 using namespace bouncer;
 using namespace bouncer::c_api;
 
-namespace {
-
-result<std::uint64_t> hash_of(const bouncer_filter* filter, const void* key, std::size_t size) {
+result<std::uint64_t> c_api::hash_of(const bouncer_filter* filter, const void* key, std::size_t size) {
     if (filter == nullptr) return no_handle();
     if (key == nullptr && size != 0) return bad_argument("the key is NULL");
     if (auto ok = check_takes_keys(*filter); !ok) return ok.error();
     return (*filter->hasher)(std::span(static_cast<const std::byte*>(key), size));
 }
-
-} // namespace
 
 int bouncer_hash_key(const bouncer_filter* filter, const void* key, size_t size, uint64_t* hash) {
     return guarded([&]() -> result<void> {

@@ -95,6 +95,11 @@ static void without_handle(void) {
     CHECK_BAD(bouncer_contains_hashes(NULL, &hash, 1, &answer));
     CHECK_BAD(bouncer_test_and_add_batch(NULL, &key, 1, &answer));
     CHECK_BAD(bouncer_test_and_add_hashes(NULL, &hash, 1, &answer));
+    CHECK_BAD(bouncer_remove(NULL, "a", 1, &answer));
+    CHECK_BAD(bouncer_remove_hash(NULL, 1, &answer));
+    CHECK_BAD(bouncer_rotate_to(NULL, 1));
+    CHECK_BAD(bouncer_rotate(NULL, &hash));
+    CHECK_BAD(bouncer_epoch(NULL, &hash));
     CHECK_BAD(bouncer_merge(NULL, NULL));
     CHECK_BAD(bouncer_clear(NULL));
     CHECK_BAD(bouncer_fold(NULL, 2, &out));
@@ -137,6 +142,11 @@ static void without_places(void) {
     CHECK_BAD(bouncer_test_and_add_batch(filter, keys, 2, answers));
     CHECK_BAD(bouncer_test_and_add_hashes(filter, NULL, 1, answers));
     CHECK_BAD(bouncer_test_and_add_hashes(filter, &hash, 1, NULL));
+    CHECK_BAD(bouncer_remove(filter, "a", 1, NULL));
+    CHECK_BAD(bouncer_remove(filter, NULL, 1, &answer));
+    CHECK_BAD(bouncer_remove_hash(filter, 1, NULL));
+    CHECK_BAD(bouncer_rotate(filter, NULL));
+    CHECK_BAD(bouncer_epoch(filter, NULL));
     CHECK_BAD(bouncer_merge(filter, NULL));
     CHECK_BAD(bouncer_fold(filter, 1, NULL));
     CHECK_BAD(bouncer_get_stats(filter, NULL));

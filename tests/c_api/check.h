@@ -38,11 +38,15 @@
         CHECK(strstr(bouncer_last_error(), text) != NULL);                                                   \
     } while (0)
 
+static inline int has_window(const char* kind) {
+    return strcmp(kind, "windowed_bloom") == 0;
+}
+
 /* A filter for 10000 keys at 1 %; of a window with six steps they are those of one. */
 static inline bouncer_filter* make_filter(const char* kind, const char* hash, const void* secret_key) {
     bouncer_options options = BOUNCER_OPTIONS_INIT;
     bouncer_filter* filter = NULL;
-    options.keys = strcmp(kind, "windowed_bloom") == 0 ? 60000 : 10000;
+    options.keys = has_window(kind) ? 60000 : 10000;
     options.false_positive_rate = 0.01;
     options.hash = hash;
     options.secret_key = secret_key;
@@ -50,7 +54,7 @@ static inline bouncer_filter* make_filter(const char* kind, const char* hash, co
     return filter;
 }
 
-/* What only some kinds do: fold; forget, unasked. */
+/* What only some kinds do: fold; forget, unasked; count, so that keys can go again. */
 static inline int is_dcso(const char* kind) {
     return strcmp(kind, "dcso_bloom") == 0;
 }
@@ -65,6 +69,9 @@ static inline int can_fold(const char* kind) {
 /* Whose hash is fixed, and takes neither seed nor key. */
 static inline int fixes_its_hash(const char* kind) {
     return strcmp(kind, "split_block_bloom") == 0 || is_dcso(kind);
+}
+static inline int counts(const char* kind) {
+    return strcmp(kind, "counting_bloom") == 0;
 }
 static inline int forgets(const char* kind) {
     return strcmp(kind, "stable_bloom") == 0;

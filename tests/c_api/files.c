@@ -63,6 +63,9 @@ static void save_and_open(const char* kind) {
             CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_test_and_add_batch(filter, &key, 1, &answer));
             CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_test_and_add_hashes(filter, &hash, 1, &answer));
             CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_clear(filter));
+            CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_remove(filter, "alice", 5, &answer));
+            CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_rotate(filter, &hash));
+            CHECK_CODE(has_window(kind) ? BOUNCER_OK : BOUNCER_UNSUPPORTED, bouncer_epoch(filter, &hash));
             CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_merge(filter, filter));
             CHECK_CODE(BOUNCER_UNSUPPORTED, bouncer_seal(filter));
             if (can_fold(kind)) {

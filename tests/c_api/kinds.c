@@ -164,6 +164,73 @@ static void folds(const char* kind) {
     bouncer_destroy(half);
 }
 
+/* Only a counting_bloom: each add is taken back by one remove, and an absent key is told apart. */
+static void removes(const char* kind) {
+    bouncer_filter* filter = make_filter(kind, NULL, NULL);
+    uint64_t hash = 0;
+    uint8_t removed = 7;
+    CHECK_OK(bouncer_add(filter, "alice", 5));
+    CHECK_OK(bouncer_hash_key(filter, "alice", 5, &hash));
+    if (!counts(kind)) {
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, "counting_bloom", bouncer_remove(filter, "alice", 5, &removed));
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, "counting_bloom", bouncer_remove_hash(filter, hash, &removed));
+        CHECK(removed == 7 && has(filter, "alice"));
+        bouncer_destroy(filter);
+        return;
+    }
+    CHECK_OK(bouncer_add(filter, "alice", 5));
+    CHECK_OK(bouncer_add(filter, "bob", 3));
+    CHECK_OK(bouncer_remove(filter, "alice", 5, &removed));
+    CHECK(removed == 1 && has(filter, "alice"));
+    CHECK_OK(bouncer_remove_hash(filter, hash, &removed));
+    CHECK(removed == 1 && !has(filter, "alice"));
+    CHECK_OK(bouncer_remove(filter, "alice", 5, &removed));
+    CHECK(removed == 0);
+    removed = 7;
+    CHECK_OK(bouncer_remove_hash(filter, hash, &removed));
+    CHECK(removed == 0 && has(filter, "bob"));
+    bouncer_destroy(filter);
+}
+
+/* Only a windowed_bloom, here with a window of six steps. */
+static void rotates(const char* kind) {
+    bouncer_filter* filter = make_filter(kind, NULL, NULL);
+    uint64_t epoch = 77;
+    unsigned step;
+    CHECK_OK(bouncer_add(filter, "alice", 5));
+    if (!has_window(kind)) {
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, "windowed_bloom", bouncer_rotate_to(filter, 1));
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, "windowed_bloom", bouncer_rotate(filter, &epoch));
+        CHECK_REFUSED(BOUNCER_UNSUPPORTED, "windowed_bloom", bouncer_epoch(filter, &epoch));
+        CHECK(epoch == 77 && has(filter, "alice"));
+        bouncer_destroy(filter);
+        return;
+    }
+    CHECK_OK(bouncer_epoch(filter, &epoch));
+    CHECK(epoch == 0);
+    for (step = 1; step <= 6; ++step) {
+        CHECK_OK(bouncer_rotate(filter, &epoch));
+        CHECK(epoch == step && has(filter, "alice"));
+    }
+    CHECK_OK(bouncer_rotate(filter, &epoch));
+    CHECK(epoch == 7 && !has(filter, "alice"));
+
+    CHECK_OK(bouncer_add(filter, "bob", 3));
+    CHECK_OK(bouncer_rotate_to(filter, 7));
+    CHECK_OK(bouncer_rotate_to(filter, 13));
+    CHECK(has(filter, "bob"));
+    CHECK_REFUSED(BOUNCER_INVALID_ARGUMENT, "go back to 12", bouncer_rotate_to(filter, 12));
+    CHECK_CODE(BOUNCER_TOO_LARGE, bouncer_rotate_to(filter, UINT64_MAX));
+    CHECK_OK(bouncer_epoch(filter, &epoch));
+    CHECK(epoch == 13 && has(filter, "bob"));
+    CHECK_OK(bouncer_rotate_to(filter, (uint64_t)1 << 63));
+    CHECK(!has(filter, "bob"));
+    epoch = 77;
+    CHECK_CODE(BOUNCER_TOO_LARGE, bouncer_rotate(filter, &epoch));
+    CHECK(epoch == 77);
+    bouncer_destroy(filter);
+}
+
 static void prehashed(const char* kind) {
     uint8_t answer = 7;
     uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -183,6 +250,7 @@ static void prehashed(const char* kind) {
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_contains(filter, "a", 1, &answer));
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_test_and_add(filter, "a", 1, &answer));
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_hash_key(filter, "a", 1, &hash));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_remove(filter, "a", 1, &answer));
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_add_batch(filter, &key, 1));
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_contains_batch(filter, &key, 1, &answer));
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, "prehashed", bouncer_test_and_add_batch(filter, &key, 1, &answer));
@@ -216,6 +284,8 @@ static void static_kind(const char* kind) {
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, "build a new one", bouncer_add(built, "alice", 5));
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_merge(built, same));
     CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_clear(built));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_remove(built, keys[0].data, keys[0].size, answers));
+    CHECK_REFUSED(BOUNCER_UNSUPPORTED, kind, bouncer_rotate_to(built, 1));
     options.prefer = BOUNCER_PREFER_SPACE;
     CHECK_OK(bouncer_build(NULL, &options, keys, key_count, &picked));
     told.size = sizeof told;
@@ -257,6 +327,8 @@ int main(void) {
         bouncer_destroy(filter);
         merges(kind);
         folds(kind);
+        removes(kind);
+        rotates(kind);
         prehashed(kind);
         printf("%s: as it should be\n", kind);
     }

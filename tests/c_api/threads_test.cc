@@ -103,4 +103,55 @@ TEST(c_api_threads, merge_and_ask_at_once) {
     }
 }
 
+// Neither reads an epoch that the other moves before it has rotated: no step is made by two.
+TEST(c_api_threads, every_rotation_is_a_step) {
+    bouncer_filter* const filter = made("windowed_bloom", 1'000);
+    constexpr std::uint64_t each = 500;
+    std::vector<std::thread> threads;
+    std::vector<std::vector<std::uint64_t>> told(4);
+    for (auto& mine : told)
+        threads.emplace_back([&] {
+            for (std::uint64_t i = 0; i < each; ++i)
+                ASSERT_EQ(bouncer_rotate(filter, &mine.emplace_back()), BOUNCER_OK);
+        });
+    for (std::thread& thread : threads) thread.join();
+    std::vector<std::uint64_t> all;
+    for (const auto& mine : told) all.insert(all.end(), mine.begin(), mine.end());
+    std::sort(all.begin(), all.end());
+    for (std::uint64_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i + 1);
+    std::uint64_t epoch = 0;
+    ASSERT_EQ(bouncer_epoch(filter, &epoch), BOUNCER_OK);
+    EXPECT_EQ(epoch, 4 * each);
+    bouncer_destroy(filter);
+}
+
+// Each thread removes what it added, beside those of the others.
+TEST(c_api_threads, add_and_remove_at_once) {
+    bouncer_filter* const filter = made("counting_bloom");
+    add_range(filter, 1'000'000, 1'001'000);
+    const auto work = [&](std::uint64_t first) {
+        add_range(filter, first, first + 2'000);
+        std::uint8_t removed = 0;
+        for (std::uint64_t key = first; key < first + 2'000; ++key) {
+            ASSERT_EQ(bouncer_remove(filter, &key, sizeof key, &removed), BOUNCER_OK);
+            ASSERT_EQ(removed, 1);
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::uint64_t i = 0; i < 4; ++i) threads.emplace_back(work, i * 2'000);
+    for (std::thread& thread : threads) thread.join();
+    std::uint8_t there = 0;
+    unsigned removed_but_there = 0;
+    for (std::uint64_t key = 0; key < 8'000; ++key) {
+        ASSERT_EQ(bouncer_contains(filter, &key, sizeof key, &there), BOUNCER_OK);
+        removed_but_there += there;
+    }
+    for (std::uint64_t key = 1'000'000; key < 1'001'000; ++key) {
+        ASSERT_EQ(bouncer_contains(filter, &key, sizeof key, &there), BOUNCER_OK);
+        ASSERT_EQ(there, 1);
+    }
+    EXPECT_LT(removed_but_there, 10u); // the rate of 1,000 keys in a filter for 100,000 is about 0
+    bouncer_destroy(filter);
+}
+
 } // namespace
