@@ -34,7 +34,9 @@ struct rebuild_signals {
     std::uint64_t inserted = 0; // counted<F>::count(), or F::approximate_size()
     struct observed_fpr observed_fpr = {};
     std::uint64_t epoch = 0;
-    bool suspected_attack = false; // then rebuild with a secret key (docs/under_attack.md)
+    // The caller's own judgement. Only a secret key ends an attack, and only a keyed<F, any_hasher> can take one by a rebuild: a
+    // hash that is part of the type can change its seed, which does not help (docs/under_attack.md).
+    bool suspected_attack = false;
 };
 
 // Thread safety: immutable; [any-thread].
@@ -68,7 +70,7 @@ rebuild_trigger inserted_above(std::uint64_t keys);
 rebuild_trigger observed_fpr_above(double rate, std::uint64_t min_absent = 10'000);
 // [any-thread] The epoch is this or a later one. Epoch 0 is "nobody counts", so 0 never fires.
 rebuild_trigger epoch_reached(std::uint64_t epoch);
-// [any-thread]
+// [any-thread] suspected_attack is set. The trigger finds no attack by itself; observed_fpr_above may.
 rebuild_trigger attack_suspected();
 
 // The observed rate, fed by whoever asks the filter and then the store behind it. Striped: threads do not meet.
