@@ -4,10 +4,12 @@
 # number of lines, "..." inside a line for any text. "[exit N]" as the last of them states an exit status other than 0.
 # All commands of a page share one folder, which is empty at first and removed at the end; each has a shell of its own.
 # SOURCE_FOLDER is $SOURCE there.
-# Usage: run_console.sh PAGE.md BOUNCER_BINARY SOURCE_FOLDER | run_console.sh --self-check
+# --update writes into the page what is printed now. Lines that fit stay as they are, "..." too; read the difference before you
+# commit it.
+# Usage: run_console.sh [--update] PAGE.md BOUNCER_BINARY SOURCE_FOLDER | run_console.sh --self-check
 set -euo pipefail
 
-# Writes NNNN.command, .expected, .status and .line for each command.
+# Writes NNNN.command, .expected, .status, .line (of the command) and .first (the line after it) for each command.
 extract() { # markdown file, folder
     awk -v folder="$2" '
         function flush_command() {
@@ -24,12 +26,19 @@ extract() { # markdown file, folder
             print text > (name ".command")
             more = text ~ /\\$/
             if (!more) close(name ".command")
+            print NR + 1 > (name ".first"); close(name ".first")
         }
         /^```/ && inside { if (inside == 2) flush_command(); inside = 0; next }
         /^```console[[:space:]]*$/ { inside = 2; opened = NR; next }
         /^```/ { inside = 1; opened = NR; next }
         inside != 2 { next }
-        more { print > (name ".command"); more = $0 ~ /\\$/; if (!more) close(name ".command"); next }
+        more {
+            print > (name ".command")
+            more = $0 ~ /\\$/
+            if (!more) close(name ".command")
+            print NR + 1 > (name ".first"); close(name ".first")
+            next
+        }
         /^\$ / { begin_command(substr($0, 3)); next }
         name == "" { print FILENAME ":" NR ": output before the first command" > "/dev/stderr"; exit bad = 1 }
         status != 0 { print FILENAME ":" NR ": output after [exit " status "]" > "/dev/stderr"; exit bad = 1 }
@@ -41,23 +50,26 @@ extract() { # markdown file, folder
         }' "$1"
 }
 
+# awk: whether a line is what a pattern, a line of the page, expects.
+fits_function='
+    function fits(pattern, text,    parts, count, i, at) {
+        count = split(pattern, parts, /\.\.\./)
+        if (count <= 1) return pattern == text
+        if (substr(text, 1, length(parts[1])) != parts[1]) return 0
+        text = substr(text, length(parts[1]) + 1)
+        for (i = 2; i < count; ++i) {
+            if (parts[i] == "") continue
+            at = index(text, parts[i])
+            if (at == 0) return 0
+            text = substr(text, at + length(parts[i]))
+        }
+        if (length(parts[count]) > length(text)) return 0
+        return substr(text, length(text) - length(parts[count]) + 1) == parts[count]
+    }'
+
 # Whether the second file is what the first one expects.
 matches() { # expected, printed
-    awk '
-        function fits(pattern, text,    parts, count, i, at) {
-            count = split(pattern, parts, /\.\.\./)
-            if (count <= 1) return pattern == text
-            if (substr(text, 1, length(parts[1])) != parts[1]) return 0
-            text = substr(text, length(parts[1]) + 1)
-            for (i = 2; i < count; ++i) {
-                if (parts[i] == "") continue
-                at = index(text, parts[i])
-                if (at == 0) return 0
-                text = substr(text, at + length(parts[i]))
-            }
-            if (length(parts[count]) > length(text)) return 0
-            return substr(text, length(text) - length(parts[count]) + 1) == parts[count]
-        }
+    awk "$fits_function"'
         BEGIN { wanted = printed = 0 }
         FILENAME == ARGV[1] { want[++wanted] = $0; next }
         { got[++printed] = $0 }
@@ -80,8 +92,69 @@ matches() { # expected, printed
         }' "$1" "$2"
 }
 
-run_page() { # markdown file, binary, source folder
-    local page=$1 binary source_dir work command name status commands=0
+# What the page would have to say: the printed lines, without those that a "..." alone stands for. Lines between two of these
+# are taken from where most of their words stand, in their order. An expected line that fits is kept.
+renewed() { # expected, printed
+    awk "$fits_function"'
+        function alike(old, new,    words, count, i, sum) {
+            if (fits(old, new)) return 1000
+            count = split(old, words, " ")
+            for (i = 1; i <= count; ++i) sum += index(" " new " ", " " words[i] " ") > 0
+            return sum + 0
+        }
+        # The run of lines first..last of the page, as it is printed from line `at` on.
+        function put_run(first, last, at,    i) {
+            for (i = first; i <= last && at <= printed; ++i) {
+                print fits(want[i], got[at]) ? want[i] : got[at]
+                ++at
+            }
+            from = at
+        }
+        function best_place(first, last,    at, i, sum, best, place) {
+            best = -1
+            for (at = from; at + last - first <= printed; ++at) {
+                sum = 0
+                for (i = first; i <= last; ++i) sum += alike(want[i], got[at + i - first])
+                if (sum > best) { best = sum; place = at }
+            }
+            return best < 0 ? from : place
+        }
+        BEGIN { wanted = printed = 0; from = 1 }
+        FILENAME == ARGV[1] { want[++wanted] = $0; next }
+        { got[++printed] = $0 }
+        END {
+            for (first = 1; first <= wanted; first = last + 1) {
+                last = first
+                if (want[first] == "...") { print "..."; continue }
+                while (last < wanted && want[last + 1] != "...") ++last
+                if (first == 1) place = 1
+                else if (last == wanted) place = printed - (last - first)
+                else place = best_place(first, last)
+                put_run(first, last, place < from ? from : place)
+            }
+            if (want[wanted] != "...") while (from <= printed) print got[from++]
+        }' "$1" "$2"
+}
+
+# The lines that differ, with their places on the page.
+tell_difference() { # page, command name
+    diff --unchanged-line-format='' --old-line-format='%dn %L' --new-line-format='+ %L' "$2.expected" "$2.renewed" |
+        awk -v page="$1" -v first="$(<"$2.first")" '
+            /^\+ / { print "    it prints:  " substr($0, 3); next }
+            { line = $1; sub(/^[0-9]+ /, ""); print page ":" first + line - 1 ": it says: " $0 }'
+}
+
+# Replaces the expected lines of a command on the page.
+put_renewed() { # page, command name
+    local first count
+    first=$(<"$2.first")
+    count=$(wc -l <"$2.expected")
+    { head -n "$((first - 1))" "$1"; cat "$2.renewed"; tail -n "+$((first + count))" "$1"; } >"$2.page"
+    cat "$2.page" >"$1"
+}
+
+run_page() { # markdown file, binary, source folder, [update]
+    local page=$1 binary source_dir work command name status commands=0 update=${4-} renew=() i
     binary=$(realpath "$2")
     source_dir=$(realpath "$3")
     work=$(mktemp -d)
@@ -102,11 +175,14 @@ run_page() { # markdown file, binary, source folder
             return 1
         fi
         if ! matches "$name.expected" "$name.printed"; then
+            renewed "$name.expected" "$name.printed" >"$name.renewed"
             echo "$page:$(<"$name.line"): it printed something else:"
-            diff -u --label expected --label printed "$name.expected" "$name.printed" || true
-            return 1
+            tell_difference "$page" "$name" || true # diff says 1
+            [[ -n $update ]] || return 1
+            renew+=("$name")
         fi
     done
+    for ((i = ${#renew[@]} - 1; i >= 0; --i)); do put_renewed "$page" "${renew[i]}"; done # the last first: lines move
     if ((commands == 0)); then
         echo "$page: no console block has a command"
         return 1
@@ -206,15 +282,71 @@ PAGE
 hello
 ```
 PAGE
-    ((bad == 0)) && echo "self-check: 10 pages"
+    check "the place of a number, and both" 1 "page.md:4: it says: 2
+    it prints:  two" <<'PAGE'
+```console
+$ printf '1\ntwo\n3\n'
+1
+2
+...
+```
+PAGE
+    updates() { # what; the page from stdin, then a line "=====", then the page that must come out
+        local said
+        sed '/^=====$/,$d' >"$folder/page.md" <<<"$2"
+        said=$(bash "${BASH_SOURCE[0]}" --update "$folder/page.md" "$binary" "$folder" 2>&1) || bad=1
+        if ! diff <(sed '1,/^=====$/d' <<<"$2") "$folder/page.md" ||
+            ! run_page "$folder/page.md" "$binary" "$folder" >/dev/null; then
+            printf 'self-check, %s: said:\n%s\n' "$1" "$said"
+            bad=1
+        fi
+    }
+    updates "a page that is brought up to date" "$(cat <<'PAGE'
+```console
+$ seq 3
+1
+4
+$ printf 'size 7\nname x\nrate 5\nkeys 9\nend 8\n'
+size 6
+...
+rate 4
+...
+end ...
+$ bouncer \
+  now
+hello now
+```
+Text.
+=====
+```console
+$ seq 3
+1
+2
+3
+$ printf 'size 7\nname x\nrate 5\nkeys 9\nend 8\n'
+size 7
+...
+rate 5
+...
+end ...
+$ bouncer \
+  now
+hello now
+```
+Text.
+PAGE
+    )"
+    ((bad == 0)) && echo "self-check: 12 pages"
     return $bad
 }
 
 if [[ ${1-} == --self-check ]]; then
     self_check
+elif [[ ${1-} == --update ]] && (($# == 4)); then
+    run_page "${@:2}" update
 elif (($# == 3)); then
     run_page "$@"
 else
-    echo "usage: run_console.sh PAGE.md BOUNCER_BINARY SOURCE_FOLDER | run_console.sh --self-check" >&2
+    echo "usage: run_console.sh [--update] PAGE.md BOUNCER_BINARY SOURCE_FOLDER | run_console.sh --self-check" >&2
     exit 2
 fi
