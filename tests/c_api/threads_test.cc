@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,11 +107,13 @@ TEST(c_api_threads, merge_and_ask_at_once) {
 // Neither reads an epoch that the other moves before it has rotated: no step is made by two.
 TEST(c_api_threads, every_rotation_is_a_step) {
     bouncer_filter* const filter = made("windowed_bloom", 1'000);
-    constexpr std::uint64_t each = 500;
+    constexpr std::uint64_t each = 5'000;
     std::vector<std::thread> threads;
     std::vector<std::vector<std::uint64_t>> told(4);
+    std::latch together(4);
     for (auto& mine : told)
         threads.emplace_back([&] {
+            together.arrive_and_wait();
             for (std::uint64_t i = 0; i < each; ++i)
                 ASSERT_EQ(bouncer_rotate(filter, &mine.emplace_back()), BOUNCER_OK);
         });
