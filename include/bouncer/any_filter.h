@@ -124,6 +124,9 @@ class any_filter {
     result<double> expected_fpr() const;
     // [immutable] The most keys at which the expected rate still is within `rate`.
     result<std::uint64_t> capacity(double rate) const;
+    // [any-thread] Holds more keys than the rate allows, beyond chance; see the kinds. O(m). unsupported for kinds that
+    // cannot be: static ones, and a stable_bloom, which forgets.
+    result<bool> overfull(double rate) const;
 
     // [any-thread] For save().
     detail::stored_form stored() const;

@@ -181,17 +181,16 @@ typedef struct bouncer_stats {
     double keys_estimated; /* distinct keys, from the fill; INFINITY when every bit is set */
     double fpr_expected;   /* the false-positive rate now */
     char kind[32];
-    char hash[96]; /* "xxh3, seed 0"; of a secret key its fingerprint */
+    char hash[96];       /* "xxh3, seed 0"; of a secret key its fingerprint */
+    double fpr_promised; /* what it was made for, or its file says; 0: not told */
+    uint32_t overfull;   /* 1: it holds more keys than that rate allows, beyond chance */
+    uint32_t reserved;   /* 0 */
 } bouncer_stats;
 
 #define BOUNCER_STATS_INIT                                                                                   \
-    {                                                                                                        \
-        (uint32_t)sizeof(bouncer_stats), 0, 0, 0, 0.0, 0.0, 0.0, {0}, {                                      \
-            0                                                                                                \
-        }                                                                                                    \
-    }
+    { (uint32_t)sizeof(bouncer_stats), 0, 0, 0, 0.0, 0.0, 0.0, {0}, {0}, 0.0, 0, 0 }
 
-/* [any-thread] Reads all bits three times, so its cost grows with the size: not for every request. */
+/* [any-thread] Reads all bits four times, so its cost grows with the size: not for every request. */
 BOUNCER_API int bouncer_get_stats(const bouncer_filter* filter, bouncer_stats* stats);
 
 /* ---- files (docs/format.md) -------------------------------------------------------------------------------------- */

@@ -85,6 +85,9 @@ double lower_bound_bits_per_key(double rate);
 double expected_fill(const geometry& shape, double keys);
 // [any-thread] The variance of the fraction of set bits, between filters. Exact.
 double fill_variance(const geometry& shape, double keys);
+// [any-thread] The most that chance does to the fill of a filter with `keys` keys: 5 sigma above the expected fill, which one
+// filter in 3 million exceeds. More than that says that there are more keys.
+double fill_limit(const geometry& shape, double keys);
 // [any-thread] The number of keys at which `zero_fraction` of the bits is expected to be zero: an estimate of
 // the cardinality. Infinity for a full filter, which says nothing.
 double keys_for_zero_fraction(const geometry& shape, double zero_fraction);

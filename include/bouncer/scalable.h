@@ -415,6 +415,16 @@ class scalable {
         each_layer([&](const layer_type& each) { silent += std::log1p(-each.filter.expected_fpr()); });
         return -std::expm1(silent);
     }
+    // [any-thread] Holds more keys than the rate allows, as where growth was refused: the rate is above it, and the fill of a
+    // layer beyond what chance does to the keys it was made for (math::fill_limit). O(m).
+    bool overfull(double rate) const {
+        bool beyond = false;
+        each_layer([&](const layer_type& each) {
+            beyond = beyond || each.filter.fill_ratio() >
+                                   math::fill_limit(each.filter.shape(), static_cast<double>(each.capacity));
+        });
+        return beyond && expected_fpr() > rate;
+    }
     // [any-thread] The fraction of bits that are set, over all layers. O(m).
     double fill_ratio() const noexcept {
         double set = 0;

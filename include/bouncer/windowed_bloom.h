@@ -300,9 +300,14 @@ class basic_windowed_bloom
         return -std::expm1(this->params().live * std::log1p(-math::fpr(this->shape(), each)));
     }
     // [immutable] The most keys of a window at which that is within `rate`.
-    std::uint64_t capacity(double rate) const {
-        const double of_one = -std::expm1(std::log1p(-rate) / this->params().live);
-        return math::capacity(this->shape(), of_one) * window_steps();
+    std::uint64_t capacity(double rate) const { return capacity_of_step(rate) * window_steps(); }
+    // [any-thread] The window holds more keys than the rate allows: the rate is above it, and the fill of a step beyond what
+    // chance does to its share of the keys (math::fill_limit). O(m).
+    bool overfull(double rate) const {
+        const double limit = math::fill_limit(this->shape(), static_cast<double>(capacity_of_step(rate)));
+        bool beyond = false;
+        every_live_column([&](std::uint64_t column) { beyond = beyond || fill_of_column(column) > limit; });
+        return beyond && expected_fpr() > rate;
     }
 
   private:
@@ -312,6 +317,11 @@ class basic_windowed_bloom
     friend class detail::cell_filter;
     template <readable_words OtherWords>
     friend class basic_windowed_bloom;
+
+    // The most keys of a step, in each of the steps, at which the rate of all is within `rate`.
+    std::uint64_t capacity_of_step(double rate) const {
+        return math::capacity(this->shape(), -std::expm1(std::log1p(-rate) / this->params().live));
+    }
 
     // At epoch `now`; and again when that has moved before a "no".
     bool present(std::uint64_t now, std::uint64_t hash) const noexcept {

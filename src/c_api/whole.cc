@@ -83,6 +83,11 @@ int bouncer_get_stats(const bouncer_filter* filter, bouncer_stats* stats) {
         now.fill_ratio = or_nan(filter->filter.fill_ratio());
         now.keys_estimated = or_nan(filter->filter.approximate_size());
         now.fpr_expected = or_nan(filter->filter.expected_fpr());
+        now.fpr_promised = filter->fpr_promised;
+        if (now.fpr_promised > 0) {
+            const auto over = filter->filter.overfull(now.fpr_promised);
+            now.overfull = over && *over;
+        }
         put_text(now.kind, filter->filter.kind_name());
         put_text(now.hash, to_string(filter->filter.hash()));
         // A newer caller finds zeros in the fields that this library does not know.

@@ -264,6 +264,9 @@ result<double> any_filter::approximate_size() const {
 result<double> any_filter::expected_fpr() const {
     return held().expected_fpr();
 }
+result<bool> any_filter::overfull(double rate) const {
+    return detail::guarded([&] { return held().overfull(rate); });
+}
 result<std::uint64_t> any_filter::capacity(double rate) const {
     return detail::guarded([&] { return held().capacity(rate); });
 }

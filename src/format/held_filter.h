@@ -70,6 +70,10 @@ class held_filter {
     virtual result<double> approximate_size() const { return cannot("estimate its keys"); }
     virtual result<double> expected_fpr() const { return cannot("tell its rate"); }
     virtual result<std::uint64_t> capacity(double) const { return cannot("tell its capacity"); }
+    virtual result<bool> overfull(double) const {
+        return failure{error_code::unsupported,
+                       "a " + std::string(form().kind.name) + " keeps its rate however many keys come"};
+    }
 
   private:
     failure cannot(std::string_view what, std::string_view instead = "") const {
@@ -144,14 +148,28 @@ class held_reader : public held_filter {
     result<std::uint64_t> capacity(double rate) const final {
         if constexpr (!requires { filter_.capacity(rate); })
             return held_filter::capacity(rate);
-        else if (!(rate > 0) || !(rate < 1))
-            return failure{error_code::invalid_argument, "the rate must lie between 0 and 1"};
+        else if (auto ok = check_rate(rate); !ok)
+            return ok.error();
         else
             return filter_.capacity(rate);
+    }
+    result<bool> overfull(double rate) const final {
+        if constexpr (!requires { filter_.overfull(rate); })
+            return held_filter::overfull(rate);
+        else if (auto ok = check_rate(rate); !ok)
+            return ok.error();
+        else
+            return filter_.overfull(rate);
     }
 
   protected:
     F filter_;
+
+  private:
+    static result<void> check_rate(double rate) {
+        if (rate > 0 && rate < 1) return {};
+        return failure{error_code::invalid_argument, "the rate must lie between 0 and 1"};
+    }
 };
 
 // What a form that takes keys does as well.

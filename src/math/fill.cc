@@ -65,6 +65,10 @@ double fill_variance(const geometry& shape, double keys) {
     return std::max(0.0, sum / (blocks * groups * sectors * bits));
 }
 
+double fill_limit(const geometry& shape, double keys) {
+    return expected_fill(shape, keys) + 5 * std::sqrt(fill_variance(shape, keys));
+}
+
 double keys_for_zero_fraction(const geometry& shape, double zero_fraction) {
     if (zero_fraction >= 1) return 0;
     if (!(zero_fraction > 0) || empty(shape)) return std::numeric_limits<double>::infinity();

@@ -231,5 +231,43 @@ TEST_P(estimates, capacity_is_where_the_rate_is_reached) {
     }
 }
 
+// A promise for keys that come all in one step, of a kind that has steps.
+class overfilled : public kind_test {
+  protected:
+    subject made_for(std::uint64_t keys, double rate) const {
+        return k.create(goal{.keys = k.is.rotating ? 6 * keys : keys, .false_positive_rate = rate}).value();
+    }
+};
+INSTANTIATE_TEST_SUITE_P(all, overfilled, plain_subjects_that(&facts::can_overfill), subject_names);
+
+// By chance the rate of every second filter is above its promise: that is not too many keys.
+TEST_P(overfilled, is_none_with_just_the_keys_it_was_made_for) {
+    std::uint64_t above = 0;
+    for (const double rate : {1e-2, 1e-4, 1e-6}) {
+        const auto trials = static_cast<int>(scaled(40));
+        for (int trial = 0; trial < trials; ++trial) {
+            auto f = made_for(2'000, rate);
+            f.add_batch(random_hashes(2'000, static_cast<std::uint64_t>(trial)));
+            EXPECT_FALSE(f.overfull(rate)) << "rate " << rate << ", trial " << trial;
+            above += f.expected_fpr() > rate;
+        }
+    }
+    if (k.is.bits && divisor() == 1) {
+        EXPECT_GT(above, 10u) << "filters that say nothing";
+    }
+}
+
+TEST_P(overfilled, is_one_with_half_as_many_more) {
+    if (k.is.name == "scalable_bloom") return; // it grows: tests/scalable
+    for (const double rate : {1e-2, 1e-4, 1e-6}) {
+        auto f = made_for(2'000, rate);
+        // In one of seven steps a few more are within the rate of all.
+        f.add_batch(random_hashes(k.is.rotating ? 20'000 : 3'000, 1));
+        EXPECT_TRUE(f.overfull(rate)) << "rate " << rate;
+        f.clear();
+        EXPECT_FALSE(f.overfull(rate));
+    }
+}
+
 } // namespace
 } // namespace bouncer::test

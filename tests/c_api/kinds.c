@@ -105,6 +105,27 @@ static void stats(const bouncer_filter* filter, const char* kind, const char* ha
     if (is_bit_kind(kind)) CHECK(told.fill_ratio > 0.1);
 }
 
+/* Ten times the keys are too many, but for a kind that grows or forgets. */
+static void overfull(const char* kind) {
+    bouncer_stats told = BOUNCER_STATS_INIT;
+    bouncer_options options = BOUNCER_OPTIONS_INIT;
+    bouncer_filter* filter = NULL;
+    uint64_t hashes[1000];
+    size_t i, round;
+    options.keys = strcmp(kind, "windowed_bloom") == 0 ? 6 * 1000 : 1000;
+    options.false_positive_rate = 1e-4;
+    CHECK_OK(bouncer_create(kind, &options, &filter));
+    for (round = 0; round < 10; ++round) {
+        for (i = 0; i < 1000; ++i) hashes[i] = (1000 * round + i + 1) * 0x9e3779b97f4a7c15u;
+        CHECK_OK(bouncer_add_hashes(filter, hashes, 1000));
+        CHECK_OK(bouncer_get_stats(filter, &told));
+        CHECK(told.fpr_promised == 1e-4);
+        if (round == 0) CHECK(told.overfull == 0);
+    }
+    CHECK(told.overfull == (strcmp(kind, "stable_bloom") != 0 && strcmp(kind, "scalable_bloom") != 0));
+    bouncer_destroy(filter);
+}
+
 static void merges(const char* kind) {
     bouncer_filter* a = make_filter(kind, NULL, NULL);
     bouncer_filter* b = make_filter(kind, NULL, NULL);
@@ -325,6 +346,7 @@ int main(void) {
         batches(filter, kind);
         stats(filter, kind, parquet ? "xxh64, seed 0" : is_dcso(kind) ? "fnv1" : "xxh3, seed 0");
         bouncer_destroy(filter);
+        overfull(kind);
         merges(kind);
         folds(kind);
         removes(kind);

@@ -170,6 +170,7 @@ TYPED_TEST(scalable_growth, all_64_layers) {
     EXPECT_TRUE(f.promise_holds());
     f.add_batch(random_hashes(5'000, 9));
     EXPECT_TRUE(f.promise_holds());
+    EXPECT_FALSE(f.overfull(0.05));
     ASSERT_TRUE(f.growth_refused());
     EXPECT_EQ(f.growth_refused()->code, error_code::full);
     EXPECT_NE(f.growth_refused()->message.find("64"), std::string::npos);
@@ -178,6 +179,7 @@ TYPED_TEST(scalable_growth, all_64_layers) {
     f.add_batch(random_hashes(50'000, 10));
     EXPECT_EQ(f.layer_count(), 64u);
     EXPECT_FALSE(f.promise_holds());
+    EXPECT_TRUE(f.overfull(0.05));
     for (const std::uint64_t hash : random_hashes(50'000, 10)) ASSERT_TRUE(f.may_contain(hash));
     for (std::uint64_t k = 0; k < i; ++k) ASSERT_TRUE(f.may_contain(random_hash(8, k)));
 }

@@ -80,6 +80,12 @@ class reading : public subject::model {
         else
             return model::fpr_at(keys);
     }
+    bool overfull(double rate) const override {
+        if constexpr (requires { f.overfull(rate); })
+            return f.overfull(rate);
+        else
+            return model::overfull(rate);
+    }
     std::uint64_t capacity(double rate) const override {
         if constexpr (requires { f.capacity(rate); })
             return f.capacity(rate);
@@ -381,6 +387,9 @@ constexpr facts facts_of() {
     };
     is.has_capacity = requires(const F& f) {
         f.capacity(0.5);
+    };
+    is.can_overfill = requires(const F& f) {
+        f.overfull(0.5);
     };
     if constexpr (requires { F::layout_type::control_words; })
         is.control_words = F::layout_type::control_words;

@@ -76,6 +76,7 @@ struct facts {
     bool rotating;             // forgets by steps that the caller numbers
     bool sized;                // has approximate_size
     bool has_capacity;         // has capacity
+    bool can_overfill;         // has overfull
     std::size_t control_words; // words before its cells, which a reader looks at
     std::uint16_t layout_version;
 };
@@ -143,6 +144,7 @@ class subject {
         virtual double expected_fpr() const = 0;
         virtual double fpr_at(std::uint64_t) const { lacks("fpr_at"); }
         virtual std::uint64_t capacity(double) const { lacks("capacity"); }
+        virtual bool overfull(double) const { lacks("overfull"); }
         virtual std::uint64_t keys() const { lacks("keys"); }
         virtual std::uint64_t size_bytes() const = 0;
         virtual hash_spec hash() const = 0;
@@ -222,6 +224,7 @@ class subject {
     double approximate_size() const { return held_->approximate_size(); }
     double expected_fpr() const { return held_->expected_fpr(); }
     double fpr_at(std::uint64_t keys) const { return held_->fpr_at(keys); }
+    bool overfull(double rate) const { return held_->overfull(rate); }
     std::uint64_t capacity(double rate) const { return held_->capacity(rate); }
     std::uint64_t keys() const { return held_->keys(); } // of a static kind
     std::uint64_t size_bytes() const { return held_->size_bytes(); }
