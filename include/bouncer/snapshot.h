@@ -11,6 +11,7 @@
 #include <bouncer/result.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,6 +53,9 @@ struct snapshot_info {
     std::array<std::byte, 16> id = {};
     std::string label;
     key_form keys;
+    std::chrono::nanoseconds window{
+        0};                // of a windowed_bloom whose epochs are steps of it since 1970; 0: not told
+    bool complete = false; // see save_options
     file_state state = file_state::sealed;
 };
 
@@ -71,6 +75,11 @@ struct save_options {
     // Of the file that is replaced, for whoever has loaded it before (change_lock.h); of the new one afterwards.
     change_lock* lock = nullptr;
     key_form keys = {}; // for a filter that is saved; one that is derived from files has theirs
+    // Of a windowed_bloom: how long it remembers a key, where its epochs are those of a window_schedule. Whoever rotates the
+    // file finds it there. A filter that is derived from files has theirs.
+    std::chrono::nanoseconds window{0};
+    // The filter was made for just the keys that are in it, and no more will come: that it is full is no news.
+    bool complete = false;
 };
 
 // Where bytes go, and where they come from (fewer than asked only at the end). Either may fail. What they throw is passed on,

@@ -92,6 +92,7 @@ int bouncer_open(const char* path, int mode, const void* secret_key, bouncer_fil
         (*handle)->hasher = *hasher;
         (*handle)->keys_designed = info->keys_designed;
         (*handle)->fpr_promised = info->fpr_promised;
+        (*handle)->window = info->window;
         *out = handle->release();
         return {};
     });
@@ -105,6 +106,7 @@ int bouncer_save(const bouncer_filter* filter, const char* path, const char* lab
         if (!options) return options.error();
         options->keys_designed = filter->keys_designed;
         options->fpr_promised = filter->fpr_promised;
+        options->window = filter->window;
         return save(filter->filter, path, *options);
     });
 }

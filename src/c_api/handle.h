@@ -9,6 +9,7 @@
 #include <bouncer/bouncer.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,7 @@ struct bouncer_filter {
     // For the header of a saved file; 0: not told.
     std::uint64_t keys_designed = 0;
     double fpr_promised = 0;
+    std::chrono::nanoseconds window{0};
 };
 
 namespace bouncer::c_api {

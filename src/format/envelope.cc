@@ -22,16 +22,20 @@ constexpr std::uint32_t known_version = 1;
 constexpr std::uint32_t flag_compressed = 1;
 constexpr std::uint32_t flag_hex = 2;
 constexpr std::uint32_t flag_fold_case = 4;
-constexpr std::uint32_t flags_known = flag_compressed | flag_hex | flag_fold_case;
+constexpr std::uint32_t flag_window = 8;
+constexpr std::uint32_t flag_complete = 16;
+constexpr std::uint32_t flags_known =
+    flag_compressed | flag_hex | flag_fold_case | flag_window | flag_complete;
 
 // Offsets in the header.
 constexpr std::size_t version_at = 8, header_bytes_at = 12, kind_at = 16, layout_at = 18, flags_at = 20,
                       algorithm_at = 24, chunk_bytes_at = 28, seed_at = 32, payload_at = 40, designed_at = 48,
                       added_at = 56, rate_at = 64, created_at = 72, id_at = 80, field_count_at = 96,
-                      label_bytes_at = 100, fields_at = 104, label_at = 3040, checksum_at = 4080;
+                      label_bytes_at = 100, fields_at = 104, label_at = 3040, window_at = 4064,
+                      reserved_at = 4072, checksum_at = 4080;
 constexpr std::size_t label_most = 1024;
 constexpr std::size_t fields_most = (label_at - fields_at) / 8;
-static_assert(label_at + label_most <= checksum_at);
+static_assert(label_at + label_most <= window_at);
 
 template <class T>
 void put(std::byte* to, T value) noexcept {
@@ -82,7 +86,9 @@ header_page encode_header(const snapshot_info& info) {
     put(&page[kind_at], info.kind);
     put(&page[layout_at], info.layout_version);
     put(&page[flags_at], (info.compressed ? flag_compressed : 0u) | (info.keys.hex ? flag_hex : 0u) |
-                             (info.keys.fold_case ? flag_fold_case : 0u));
+                             (info.keys.fold_case ? flag_fold_case : 0u) |
+                             (info.window.count() != 0 ? flag_window : 0u) |
+                             (info.complete ? flag_complete : 0u));
     put(&page[algorithm_at], info.hash.algorithm);
     put(&page[chunk_bytes_at], static_cast<std::uint32_t>(chunk_bytes));
     put(&page[seed_at], info.hash.seed_or_fingerprint);
@@ -96,6 +102,7 @@ header_page encode_header(const snapshot_info& info) {
     put(&page[label_bytes_at], static_cast<std::uint32_t>(info.label.size()));
     for (std::size_t i = 0; i < info.fields.size(); ++i) put(&page[fields_at + 8 * i], info.fields[i]);
     if (!info.label.empty()) std::memcpy(&page[label_at], info.label.data(), info.label.size());
+    put(&page[window_at], static_cast<std::uint64_t>(info.window.count()));
     put(&page[checksum_at], checksum_of_header(page.data()));
     put(&page[state_offset], info.state == file_state::sealed ? state_sealed : state_live);
     return page;
@@ -129,6 +136,7 @@ result<snapshot_info> decode_header(std::span<const std::byte, header_bytes> pag
     info.layout_version = get<std::uint16_t>(at + layout_at);
     info.compressed = (flags & flag_compressed) != 0;
     info.keys = {.hex = (flags & flag_hex) != 0, .fold_case = (flags & flag_fold_case) != 0};
+    info.complete = (flags & flag_complete) != 0;
     info.hash = {get<std::uint32_t>(at + algorithm_at), get<std::uint64_t>(at + seed_at)};
     info.payload_bytes = get<std::uint64_t>(at + payload_at);
     info.keys_designed = get<std::uint64_t>(at + designed_at);
@@ -148,8 +156,12 @@ result<snapshot_info> decode_header(std::span<const std::byte, header_bytes> pag
         return std::all_of(at + from, at + to, [](std::byte byte) { return byte == std::byte{0}; });
     };
     if (!is_zero(fields_at + 8 * std::size_t{field_count}, label_at) ||
-        !is_zero(label_at + label_bytes, checksum_at))
+        !is_zero(label_at + label_bytes, (flags & flag_window) != 0 ? window_at : reserved_at) ||
+        !is_zero(reserved_at, checksum_at))
         return corrupt("header: reserved bytes are not zero");
+    info.window = std::chrono::nanoseconds(get<std::int64_t>(at + window_at));
+    if ((flags & flag_window) != 0 && info.window.count() <= 0)
+        return corrupt("header: a window of " + std::to_string(info.window.count()) + " ns");
     if (info.payload_bytes == 0 || info.payload_bytes % 8 != 0 ||
         info.payload_bytes > (std::uint64_t{1} << 62))
         return corrupt("header: a payload of " + std::to_string(info.payload_bytes) + " bytes");

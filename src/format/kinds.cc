@@ -1,6 +1,7 @@
 #include "format/kinds.h"
 
 #include <bouncer/all_filters.h>
+#include <bouncer/window_schedule.h>
 
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ kind_entry entry_of() {
                    .check_hash = F::check_stored_hash,
                    .union_is_or = F::union_is_or,
                    .is_static = !incremental<F>,
+                   .window_steps = nullptr,
                    .folded = nullptr,
                    .shape = nullptr};
     if constexpr (foldable<F>) {
@@ -26,6 +28,10 @@ kind_entry entry_of() {
         };
         out.shape = [](std::span<const std::uint64_t> fields) { return F::shape_of_fields(fields); };
     }
+    if constexpr (rotating<F>)
+        out.window_steps = [](std::span<const std::uint64_t> fields) {
+            return F::layout_type::from_fields(fields.data()).live - 1;
+        };
     return out;
 }
 
@@ -52,6 +58,18 @@ failure unknown_kind(const snapshot_info& info) {
         known += (known.empty() ? "" : ", ") + std::to_string(each.id) + " " + std::string(each.name);
     return {error_code::unknown_version,
             "kind " + std::to_string(info.kind) + "; this library knows " + known};
+}
+
+result<void> check_window(const snapshot_info& info) {
+    if (info.window.count() == 0) return {};
+    const kind_entry* const kind = find_kind(info.kind);
+    if (kind == nullptr || kind->window_steps == nullptr)
+        return failure{error_code::invalid_argument,
+                       "a window, and only a windowed_bloom has one; this is a " +
+                           (kind == nullptr ? "kind " + std::to_string(info.kind) : std::string(kind->name))};
+    if (auto steps = window_schedule::make(info.window, kind->window_steps(info.fields)); !steps)
+        return steps.error();
+    return {};
 }
 
 } // namespace bouncer::detail

@@ -18,6 +18,8 @@ struct kind_entry {
     result<void> (*check_hash)(const hash_spec& spec); // whether the kind takes it
     bool union_is_or;                                  // the union of two is the OR of their words
     bool is_static;                                    // takes no keys once it is built
+    // Into how many steps its window is cut, by good fields; null: it has none.
+    std::uint32_t (*window_steps)(std::span<const std::uint64_t> fields);
     // The fields after a fold by `factor`; null: no such thing. And the layout that says where bits go.
     result<std::vector<std::uint64_t>> (*folded)(std::span<const std::uint64_t> fields, std::uint64_t factor);
     math::geometry (*shape)(std::span<const std::uint64_t> fields);
@@ -27,7 +29,9 @@ struct kind_entry {
 const kind_entry* find_kind(std::uint16_t id);
 // [any-thread] unknown_version: names the id, and the kinds that there are.
 failure unknown_kind(const snapshot_info& info);
-// [any-thread] Kind, layout, hash, fields and payload size are what this library knows.
+// [any-thread] A window that is told belongs to a kind that has one, and divides into its steps (invalid_argument).
+result<void> check_window(const snapshot_info& info);
+// [any-thread] Kind, layout, hash, fields, payload size and window are what this library knows.
 result<void> check_known(const snapshot_info& info);
 
 // [any-thread] The same for a caller who wants one kind (mismatch names both) and perhaps one hash.

@@ -65,6 +65,8 @@ result<snapshot_info> info_of(const stored_form& form, const save_options& optio
     for (const stored_segment& each : form.segments) info.payload_bytes += each.count * 8;
     take_options(info, options);
     info.keys = options.keys;
+    info.window = options.window;
+    if (auto ok = check_window(info); !ok) return ok.error();
     return info;
 }
 
@@ -89,6 +91,7 @@ void take_options(snapshot_info& info, const save_options& options) {
     info.keys_added = options.keys_added;
     info.fpr_promised = options.fpr_promised;
     info.compressed = options.compress;
+    info.complete = options.complete;
 }
 
 result<void> save_form(const stored_form& form, const byte_sink& sink, const save_options& options) {
@@ -141,6 +144,17 @@ result<void> write_file(const std::string& path, const file_promise& promised,
     return file->commit();
 }
 
+namespace {
+
+// What is wrong with a window in a file is damage.
+result<void> check_stored_window(const snapshot_info& info) {
+    if (auto ok = check_window(info); !ok)
+        return failure{error_code::corrupt, "header: " + ok.error().message};
+    return {};
+}
+
+} // namespace
+
 result<void> check_expected(const snapshot_info& info, const loader& how) {
     if (info.kind != how.kind) {
         const kind_entry* const found = find_kind(info.kind);
@@ -150,6 +164,7 @@ result<void> check_expected(const snapshot_info& info, const loader& how) {
     }
     if (auto ok = check_against(info, how.kind, how.layout_version, how.words(info.fields)); !ok)
         return ok.error();
+    if (auto ok = check_stored_window(info); !ok) return ok.error();
     if (!how.hash) return {};
     if (info.keys != key_form{}) return formed_keys(info);
     return check_same_hash(info.hash, *how.hash);
@@ -219,6 +234,7 @@ result<void> check_known(const snapshot_info& info) {
     if (kind == nullptr) return unknown_kind(info);
     if (auto ok = check_against(info, kind->id, kind->layout_version, kind->words(info.fields)); !ok)
         return ok.error();
+    if (auto ok = check_stored_window(info); !ok) return ok.error();
     return kind->check_hash(info.hash);
 }
 

@@ -67,7 +67,7 @@ TEST_P(hostile_header, with_an_unknown_format_version) {
 }
 
 TEST_P(hostile_header, with_unknown_flags) {
-    refused(with_number(bytes_, flags_at, 8, 4), error_code::unknown_version, {"flags", "knows"});
+    refused(with_number(bytes_, flags_at, 32, 4), error_code::unknown_version, {"flags", "knows"});
     refused(with_number(bytes_, flags_at, two_to(31), 4), error_code::unknown_version,
             {"flags", "80000000", "knows"});
 }
@@ -222,6 +222,24 @@ TEST_P(hostile_header, with_bytes_where_there_are_none) {
     for (const std::size_t at :
          {after_fields, label_at - 1, label_at, reserved_at - 1, reserved_at, checksum_at - 1})
         corrupt(with_number(bytes_, at, 1, 1), {"byte"});
+}
+
+TEST_P(hostile_header, with_a_window_that_is_none) {
+    constexpr std::uint64_t day = 86'400'000'000'000;
+    const byte_vector told = with([](snapshot_info& info) { info.window = std::chrono::nanoseconds(day); });
+    const auto with_window = [&](std::uint64_t nanoseconds) {
+        return with_number(told, reserved_at, nanoseconds, 8);
+    };
+    // Nothing is told, or less than nothing; a window without its flag.
+    corrupt(with_window(0), {"window"});
+    corrupt(with_window(~std::uint64_t{0}), {"window"});
+    corrupt(with_number(bytes_, reserved_at, day, 8), {"byte"});
+    if (k.is.rotating) {
+        corrupt(with_window(7), {"7 ns cannot be cut into"});
+        EXPECT_TRUE(load_streamed(k, with_window(day)));
+    } else {
+        corrupt(with_window(day), {"only a windowed_bloom has one"});
+    }
 }
 
 TEST_P(hostile_header, with_a_state_that_is_none) {
