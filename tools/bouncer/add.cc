@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -27,6 +28,14 @@ struct add_options {
     bool quiet = false;
 };
 
+// How many of the keys were new, about. Those that surely were are too few: a new key that is a false positive seems to be
+// there. The rate of that grew from `before` to `after`.
+std::uint64_t new_keys(const filled& sum, double before, double after) {
+    const double seen = 1 - (before + after) / 2;
+    const double fresh = static_cast<double>(sum.surely_new) / std::max(seen, 1e-9);
+    return std::min(sum.distinct, static_cast<std::uint64_t>(std::min(fresh, 1e18) + 0.5));
+}
+
 int add(const add_options& chosen) {
     const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
     change_lock lock = lock_to_change(chosen.path);
@@ -36,20 +45,25 @@ int add(const add_options& chosen) {
     const add_function into = [&](std::span<const std::uint64_t> hashes) {
         return value_or_throw(to.filter.add_batch(hashes));
     };
+    const auto rate_before = to.filter.expected_fpr();
     const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher, "add");
     stop_if_interrupted(); // nothing was written
-    save_back(to, to.info.keys_added + sum.changed, lock);
-    warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, line_text(chosen.path),
-                     to.info.keys_added + sum.changed);
+    const auto rate_after = to.filter.expected_fpr();
+    to.info.keys_added += new_keys(sum, rate_before ? *rate_before : 0, rate_after ? *rate_after : 0);
+    to.info.complete = to.info.complete && sum.records == 0;
+    save_back(to, lock);
+    warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, line_text(chosen.path));
     if (chosen.json)
         std::cout << nlohmann::ordered_json{{"file", json_text(chosen.path)},
                                             {"keys", sum.records},
-                                            {"new", sum.changed}}
+                                            {"distinct", sum.distinct},
+                                            {"surely_new", sum.surely_new}}
                          .dump(2)
                   << '\n';
     else if (!chosen.quiet)
         std::cerr << line_text(chosen.path) << ": " << count_text(sum.records) << " keys, "
-                  << count_text(sum.changed) << " of them new\n";
+                  << distinct_text(sum.distinct, sum.records) << "; " << count_text(sum.surely_new)
+                  << " were surely not there before\n";
     return exit_done;
 }
 

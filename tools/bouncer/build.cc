@@ -9,6 +9,7 @@
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
+#include "window.h"
 
 #include "signals.h"
 
@@ -33,6 +34,7 @@ struct build_choice {
     std::string kind = "blocked_bloom";
     std::string prefer = "reads";
     std::optional<std::uint64_t> memory;
+    std::optional<std::chrono::nanoseconds> window;
     std::string label;
     bool compress = false;
     bool force = false;
@@ -47,7 +49,8 @@ struct build_choice {
 struct kind_facts {
     bool is_static = false;
     bool grows = false;
-    std::uint64_t steps = 1;
+    bool rotates = false;
+    std::uint32_t steps = 1; // of the window
     hash_spec default_hash;
     result<std::uint64_t> bytes = std::uint64_t{0};
 };
@@ -55,7 +58,8 @@ struct kind_facts {
 // A filter while only this process knows it: plain words, a third of the work that atomic ones take.
 struct new_filter {
     add_function add;
-    std::function<any_filter()> view; // valid while this lives
+    std::function<result<void>(std::uint64_t)> rotate_to; // empty: it has no window
+    std::function<any_filter()> view;                     // valid while this lives
     std::function<std::uint64_t()> size_bytes;
 };
 
@@ -68,6 +72,8 @@ new_filter make_new(const std::string& kind, const goal& wanted, const hash_spec
             if (!made) throw tool_error(made.error().message);
             const auto filter = std::make_shared<F>(std::move(*made));
             out.add = [filter](std::span<const std::uint64_t> hashes) { return filter->add_batch(hashes); };
+            if constexpr (rotating<F>)
+                out.rotate_to = [filter](std::uint64_t epoch) { return filter->rotate_to(epoch); };
             out.size_bytes = [filter] { return filter->size_bytes(); };
             out.view = [filter] { return any_filter(filter->view()); };
         }
@@ -82,8 +88,10 @@ kind_facts facts_of(const std::string& kind, const goal& wanted) {
         out.is_static = !incremental<F>;
         out.grows = F::kind_id == atomic_scalable_bloom::kind_id;
         // All keys come in one step of such a filter, which is made for a part of the window each.
-        if constexpr (rotating<F>)
+        if constexpr (rotating<F>) {
+            out.rotates = true;
             out.steps = F::solve({.keys = 1000, .false_positive_rate = 0.01}).value().live - 1;
+        }
         out.default_hash = spec_of(typename F::default_hasher{});
         if constexpr (requires { F::solve(wanted); }) {
             const auto chosen = F::solve(wanted);
@@ -180,13 +188,20 @@ int build(const build_choice& chosen) {
     if (chosen.expect && *chosen.expect == 0) throw tool_error("--expect must be at least 1");
     const kind_facts facts = facts_of(kind, wanted);
     if (!facts.bytes) throw tool_error(facts.bytes.error().message);
+    std::optional<window_schedule> schedule;
+    if (chosen.window) {
+        if (!facts.rotates)
+            throw tool_error("--window: a " + kind +
+                             " has no window: only a windowed_bloom forgets by the clock");
+        schedule = schedule_of(*chosen.window, facts.steps);
+    }
     any_hasher hasher = chosen.hash.hasher();
     if (chosen.hash.name.empty() && chosen.hash.key_file.empty())
         hasher = value_or_throw(any_hasher::make(facts.default_hash));
 
-    std::uint64_t records = 0;
-    std::uint64_t added = 0;
-    new_filter fresh; // before the view of it
+    filled sum;
+    bool complete = !chosen.expect; // room for what was counted
+    new_filter fresh;               // before the view of it
     std::optional<any_filter> made;
     const auto check_size = [&] {
         const kind_facts sized = facts_of(kind, wanted);
@@ -199,6 +214,7 @@ int build(const build_choice& chosen) {
     const auto create = [&] {
         check_size();
         fresh = make_new(kind, wanted, hasher.spec());
+        if (schedule) ok_or_throw(fresh.rotate_to(schedule->epoch_now()));
     };
     if (facts.is_static) {
         const auto keys = chosen.expect ? chosen.expect : counted_records(chosen.input);
@@ -206,12 +222,16 @@ int build(const build_choice& chosen) {
             wanted.keys = std::max<std::uint64_t>(1, *keys);
             check_size();
         }
-        made.emplace(build_static(chosen, kind, wanted, hasher, records));
-        added = static_cast<std::uint64_t>(made->approximate_size() ? *made->approximate_size() : 0);
-        wanted.keys = added;
+        made.emplace(build_static(chosen, kind, wanted, hasher, sum.records));
+        sum.distinct = static_cast<std::uint64_t>(value_or_throw(made->approximate_size())); // exactly
+        wanted.keys = sum.distinct;
+        complete = true;
     } else {
         std::optional<std::uint64_t> keys = chosen.expect;
-        if (!keys && facts.grows) keys = 100'000; // the first layer; the others follow
+        if (facts.grows) {
+            if (!keys) keys = 100'000; // the first layer; the others follow
+            complete = false;
+        }
         if (!keys) keys = counted_records(chosen.input);
         if (keys) {
             wanted.keys = std::max<std::uint64_t>(1, *keys) * facts.steps;
@@ -225,20 +245,17 @@ int build(const build_choice& chosen) {
                                      " by now, and --memory allows " + bytes_text(*chosen.memory));
                 return changed;
             };
-            const filled sum = add_records(facts.grows ? within : fresh.add, adding::one_by_one, reader,
-                                           chosen.input, chosen.form.form(), hasher, "build");
-            records = sum.records;
-            added = sum.changed;
+            sum = add_records(facts.grows ? within : fresh.add, adding::one_by_one, reader, chosen.input,
+                              chosen.form.form(), hasher, "build");
         } else {
             hash_spool spool(chosen.memory ? *chosen.memory / 2 : free_memory_bytes() / 4);
             record_reader reader(chosen.input.files, chosen.input.frame);
-            spool_records(spool, reader, chosen.input, chosen.form.form(), hasher);
+            sum = spool_records(spool, reader, chosen.input, chosen.form.form(), hasher);
             stop_if_interrupted();
-            records = spool.size();
-            wanted.keys = std::max<std::uint64_t>(1, records) * facts.steps;
+            wanted.keys = std::max<std::uint64_t>(1, sum.records) * facts.steps;
             if (chosen.memory) make_room(spool, kind, wanted, *chosen.memory);
             create();
-            spool.each([&](std::span<const std::uint64_t> hashes) { added += fresh.add(hashes); });
+            spool.each([&](std::span<const std::uint64_t> hashes) { sum.surely_new += fresh.add(hashes); });
         }
         stop_if_interrupted();
         made.emplace(fresh.view());
@@ -248,34 +265,33 @@ int build(const build_choice& chosen) {
     ok_or_throw(save(*made, chosen.path,
                      {.label = chosen.label,
                       .keys_designed = wanted.keys,
-                      .keys_added = added,
+                      .keys_added = sum.distinct,
                       .fpr_promised = promised,
                       .compress = chosen.compress,
                       .durable = false, // it can be built again, and a damaged file is refused
                       .replace = chosen.force,
                       .lock = &lock,
-                      .keys = chosen.form.form()}));
-    warn_if_overfull(*made, wanted.keys, promised, line_text(chosen.path), added);
+                      .keys = chosen.form.form(),
+                      .window = chosen.window.value_or(std::chrono::nanoseconds(0)),
+                      .complete = complete}));
+    warn_if_overfull(*made, wanted.keys, promised, line_text(chosen.path));
     const std::uint64_t bytes = made->size_bytes();
     if (chosen.json) {
         const auto rate = made->expected_fpr();
-        nlohmann::ordered_json report{{"file", json_text(chosen.path)},
-                                      {"kind", kind},
-                                      {"keys", records},
-                                      {"distinct", added},
-                                      {"size_bytes", bytes},
-                                      {"keys_design", wanted.keys},
-                                      {"fpr_promised", promised}};
+        nlohmann::ordered_json report{
+            {"file", json_text(chosen.path)}, {"kind", kind},        {"keys", sum.records},
+            {"distinct", sum.distinct},       {"size_bytes", bytes}, {"keys_design", wanted.keys},
+            {"fpr_promised", promised}};
         if (rate) report["fpr_expected"] = *rate;
         std::cout << report.dump(2) << '\n';
     } else if (!chosen.quiet) {
-        std::cerr << line_text(chosen.path) << ": " << kind << " of " << count_text(records) << " keys, "
-                  << bytes_text(bytes);
-        if (records > 0)
+        std::cerr << line_text(chosen.path) << ": " << kind << " of " << count_text(sum.records) << " keys, "
+                  << (facts.is_static ? count_text(sum.distinct) + " distinct"
+                                      : distinct_text(sum.distinct, sum.records))
+                  << ", " << bytes_text(bytes);
+        if (sum.records > 0)
             std::cerr << ", "
-                      << number_text(static_cast<double>(bytes) * 8 /
-                                         static_cast<double>(std::max<std::uint64_t>(added, 1)),
-                                     3)
+                      << number_text(static_cast<double>(bytes) * 8 / static_cast<double>(sum.distinct), 3)
                       << " bits per distinct key";
         std::cerr << '\n';
     }
@@ -304,6 +320,10 @@ run_function add_build(CLI::App& command) {
         ->type_name("WHAT");
     add_bytes(command, "--memory", chosen->memory,
               "The most memory for filter and hashes; more hashes go to a temporary file: --memory 2GiB");
+    add_window(
+        command, chosen->window,
+        "How long a windowed_bloom remembers a key; the file keeps it for rotate --now: --kind windowed "
+        "--window 24h");
     command.add_option("--label", chosen->label, "Free text kept in the file: --label 'bad urls, 2026-11'")
         ->type_name("TEXT");
     command.add_flag("--compress", chosen->compress,

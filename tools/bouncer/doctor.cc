@@ -51,7 +51,8 @@ int doctor(const doctor_options& chosen) {
             if (!each.advice.empty()) std::cout << "         -> " << each.advice << '\n';
         }
     }
-    return worst == finding_level::problem ? exit_none : exit_done;
+    if (worst == finding_level::problem) return exit_none;
+    return worst == finding_level::warning ? exit_warned : exit_done;
 }
 
 } // namespace
@@ -62,10 +63,11 @@ run_function add_doctor(CLI::App& command) {
         ->type_name("FILE.bnc")
         ->required();
     command.add_flag("--json", chosen->json, "The findings as JSON: doctor --json words.bnc");
-    command.footer("Levels: ok, note (good to know), warning (it works, worse than promised), problem "
-                   "(damaged: do not use\n"
-                   "it). Exit status: 0 no problem; 1 a problem; 2 it cannot be examined. Example:\n"
-                   "  bouncer doctor words.bnc");
+    command.footer(
+        "Levels: ok, note (good to know), warning (it works, worse than promised), problem "
+        "(damaged: do not use\n"
+        "it). Exit status: 0 neither; 3 a warning; 1 a problem; 2 it cannot be examined. Example:\n"
+        "  bouncer doctor words.bnc");
     return [chosen] { return doctor(*chosen); };
 }
 

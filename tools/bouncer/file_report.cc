@@ -1,7 +1,11 @@
 #include "file_report.h"
 
 #include "tool_error.h"
+#include "window.h"
 
+#include <bouncer/math.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -47,13 +51,25 @@ file_report report_of(const std::string& path, const snapshot_info& info, const 
     out.keys_estimated = told(filter.approximate_size());
     out.fill_ratio = told(filter.fill_ratio());
     out.fpr_expected = told(filter.expected_fpr());
-    if (out.fpr_promised) out.keys_capacity = told(filter.capacity(*out.fpr_promised));
-    out.epoch = filter.visit([]<class F>(const F& f) -> std::optional<std::uint64_t> {
-        if constexpr (requires { f.epoch(); }) return f.epoch();
-        return std::nullopt;
+    if (out.fpr_promised) {
+        out.keys_capacity = told(filter.capacity(*out.fpr_promised));
+        out.overfull = told(filter.overfull(*out.fpr_promised)).value_or(false);
+    }
+    filter.visit([&]<class F>(const F& f) {
+        std::uint32_t steps = 1;
+        if constexpr (requires { f.window_steps(); }) {
+            steps = f.window_steps();
+            out.epoch = f.epoch();
+            if (info.window.count() != 0) out.epoch_now = schedule_of(info.window, steps).epoch_now();
+        }
+        if constexpr (requires { f.overfull(0.01), f.shape(); })
+            if (out.keys_capacity)
+                out.fill_designed =
+                    math::expected_fill(f.shape(), static_cast<double>(*out.keys_capacity / steps));
     });
-    const double keys =
-        out.keys_design ? static_cast<double>(*out.keys_design) : out.keys_estimated.value_or(0);
+    double keys = out.keys_design ? static_cast<double>(*out.keys_design) : out.keys_estimated.value_or(0);
+    if (out.overfull || filter.kind() == atomic_scalable_bloom::kind_id)
+        keys = std::max(keys, out.keys_estimated.value_or(0));
     if (keys >= 1 && std::isfinite(keys))
         out.bits_per_key = static_cast<double>(filter.size_bytes()) * 8 / keys;
     if (info.state == file_state::sealed) out.checksum = footer_checksum(path);

@@ -21,15 +21,15 @@ struct file_report {
     std::optional<double> keys_estimated;       // infinite when every bit is set
     std::optional<std::uint64_t> keys_capacity; // the most at the promised rate
     std::optional<double> fill_ratio;
+    std::optional<double> fill_designed; // with as many keys as it was made for
     std::optional<double> fpr_promised;
     std::optional<double> fpr_expected;
-    std::optional<double> bits_per_key;    // of the design; of the keys that are there where that is not told
-    std::optional<std::uint64_t> epoch;    // of a windowed_bloom
-    std::optional<std::uint64_t> checksum; // the footer's, which covers all others; a live file has none
-    // Above its promise by more than 2 %, which is beyond what chance does to the rate of one filter.
-    bool overfull() const noexcept {
-        return fpr_expected && fpr_promised && *fpr_expected > *fpr_promised * 1.02;
-    }
+    std::optional<double>
+        bits_per_key; // of the design; of the keys that are there if they are more, or it is not told
+    std::optional<std::uint64_t> epoch;     // of a windowed_bloom
+    std::optional<std::uint64_t> epoch_now; // that the clock says, of one that knows its window
+    bool overfull = false;                  // more keys than the promised rate allows, beyond chance
+    std::optional<std::uint64_t> checksum;  // the footer's, which covers all others; a live file has none
 };
 
 // O(m), on one core. Throws tool_error.

@@ -1,5 +1,6 @@
 #include "filling.h"
 
+#include "key_sketch.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "text.h"
@@ -15,6 +16,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <deque>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -27,54 +29,81 @@ namespace bouncer::tool {
 
 namespace {
 
+// A sketch for each thread, and what all of them saw.
+class shared_sketch {
+  public:
+    key_sketch& of_one_thread() { return parts_.emplace_back(); }
+    std::uint64_t distinct_of(std::uint64_t records) const {
+        key_sketch all;
+        for (const key_sketch& each : parts_) all.merge(each);
+        const double count = static_cast<double>(records);
+        const double distinct = all.distinct();
+        constexpr double error = 0.01; // closer to all of them it cannot tell
+        return distinct >= (1 - error) * count ? records : static_cast<std::uint64_t>(distinct + 0.5);
+    }
+
+  private:
+    std::deque<key_sketch> parts_; // each stays where it is
+};
+
 struct fill_run {
     const add_function& add;
     adding how;
     const any_hasher& hasher;
     progress shown;
     filled sum;
+    shared_sketch seen;
 };
 
 class fill_job {
   public:
     fill_job(fill_run& run, const input_options& input, const key_form& form)
-        : run_(run), keys_(input, form) {}
+        : run_(run), seen_(run.seen.of_one_thread()), keys_(input, form) {}
     void work(const chunk& records) {
         keys_.hash(records, run_.hasher, hashes_);
-        if (run_.how == adding::by_all) changed_ = run_.add(hashes_);
+        seen_.add(hashes_);
+        if (run_.how == adding::by_all) surely_new_ = run_.add(hashes_);
     }
     void deliver(const chunk& records, std::uint64_t) {
-        if (run_.how == adding::one_by_one) changed_ = run_.add(hashes_);
+        if (run_.how == adding::one_by_one) surely_new_ = run_.add(hashes_);
         run_.sum.records += records.records();
-        run_.sum.changed += changed_;
+        run_.sum.surely_new += surely_new_;
         run_.shown.at(run_.sum.records);
     }
 
   private:
     fill_run& run_;
+    key_sketch& seen_;
     key_maker keys_;
     std::vector<std::uint64_t> hashes_;
-    std::size_t changed_ = 0;
+    std::size_t surely_new_ = 0;
 };
 
 struct spool_run {
     hash_spool& to;
     const any_hasher& hasher;
     progress shown;
+    filled sum;
+    shared_sketch seen;
 };
 
 class spool_job {
   public:
     spool_job(spool_run& run, const input_options& input, const key_form& form)
-        : run_(run), keys_(input, form) {}
-    void work(const chunk& records) { keys_.hash(records, run_.hasher, hashes_); }
+        : run_(run), seen_(run.seen.of_one_thread()), keys_(input, form) {}
+    void work(const chunk& records) {
+        keys_.hash(records, run_.hasher, hashes_);
+        seen_.add(hashes_);
+    }
     void deliver(const chunk&, std::uint64_t) {
         run_.to.append(hashes_);
-        run_.shown.at(run_.to.size());
+        run_.sum.records += hashes_.size();
+        run_.shown.at(run_.sum.records);
     }
 
   private:
     spool_run& run_;
+    key_sketch& seen_;
     key_maker keys_;
     std::vector<std::uint64_t> hashes_;
 };
@@ -165,9 +194,10 @@ bool countable(const std::string& path, framing frame) {
 
 filled add_records(const add_function& add, adding how, record_reader& reader, const input_options& input,
                    const key_form& form, const any_hasher& hasher, const std::string& doing) {
-    fill_run run{add, how, hasher, progress(reader, doing), {}};
+    fill_run run{add, how, hasher, progress(reader, doing), {}, {}};
     pipeline<fill_job> line(reader, input.frame, [&] { return fill_job(run, input, form); });
     line.run(pipeline_threads(reader));
+    run.sum.distinct = run.seen.distinct_of(run.sum.records);
     return run.sum;
 }
 
@@ -181,7 +211,6 @@ struct hash_spool::state {
     };
     std::uint64_t cap_bytes;
     std::size_t block_hashes;
-    std::uint64_t count = 0;         // hashes in all
     std::vector<stretch> full;       // in the order of the input, which kinds that forget go by
     std::size_t in_memory = 0;       // of these
     std::vector<std::uint64_t> last; // not yet full
@@ -210,7 +239,6 @@ hash_spool::~hash_spool() = default;
 
 void hash_spool::append(std::span<const std::uint64_t> hashes) {
     state& s = *held_;
-    s.count += hashes.size();
     while (!hashes.empty()) {
         if (s.last.capacity() == 0) s.last.reserve(s.block_hashes);
         const std::size_t some = std::min(hashes.size(), s.block_hashes - s.last.size());
@@ -246,9 +274,6 @@ void hash_spool::shrink(std::uint64_t memory_bytes) {
 std::uint64_t hash_spool::memory_bytes() const noexcept {
     return held_->held_bytes();
 }
-std::uint64_t hash_spool::size() const noexcept {
-    return held_->count;
-}
 std::size_t hash_spool::blocks() const noexcept {
     return held_->full.size() + (held_->last.empty() ? 0 : 1);
 }
@@ -261,11 +286,13 @@ std::span<const std::uint64_t> hash_spool::block(std::size_t i, std::vector<std:
     return room;
 }
 
-void spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
-                   const any_hasher& hasher) {
-    spool_run run{to, hasher, progress(reader, "reading")};
+filled spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
+                     const any_hasher& hasher) {
+    spool_run run{to, hasher, progress(reader, "reading"), {}, {}};
     pipeline<spool_job> line(reader, input.frame, [&] { return spool_job(run, input, form); });
     line.run(pipeline_threads(reader));
+    run.sum.distinct = run.seen.distinct_of(run.sum.records);
+    return run.sum;
 }
 
 std::optional<std::uint64_t> counted_records(const input_options& input) {
@@ -290,26 +317,30 @@ std::optional<std::uint64_t> counted_records(const input_options& input) {
     return sum;
 }
 
+std::string distinct_text(std::uint64_t distinct, std::uint64_t records) {
+    std::uint64_t unit = 1;
+    while (distinct != records && distinct / unit >= 1000) unit *= 10;
+    distinct = (distinct + unit / 2) / unit * unit;
+    return "≈" + count_text(distinct) + " distinct";
+}
+
 void warn_if_overfull(const any_filter& filter, std::uint64_t keys_designed, double fpr_promised,
-                      const std::string& path, const std::optional<std::uint64_t>& keys_known) {
-    const auto rate = filter.expected_fpr();
-    if (!rate || fpr_promised <= 0 || *rate <= fpr_promised * 1.02) return;
+                      const std::string& path) {
+    if (fpr_promised <= 0) return;
+    const auto over = filter.overfull(fpr_promised);
+    if (!over || !*over) return;
     const auto estimate = filter.approximate_size();
-    const double designed = static_cast<double>(keys_designed);
-    // Bits vary from set to set: a filter with just the keys it was made for is no news.
-    const bool within = keys_known ? *keys_known <= keys_designed
-                                   : estimate && *estimate < designed * 1.005 + 5 * std::sqrt(designed);
-    if (keys_designed != 0 && within && *rate <= fpr_promised * 1.5) return;
     std::cerr << "warning: " << path << " holds ";
-    if (keys_known)
-        std::cerr << short_count_text(static_cast<double>(*keys_known)) << " keys";
-    else if (estimate && std::isfinite(*estimate))
+    if (estimate && std::isfinite(*estimate))
         std::cerr << "about " << short_count_text(*estimate) << " keys";
     else
         std::cerr << "more keys than can be told";
-    if (keys_designed != 0) std::cerr << " and was made for " << short_count_text(designed);
-    std::cerr << ": its false-positive rate is " << rate_text(*rate) << " now, not "
-              << rate_text(fpr_promised) << "; build it anew with --expect, or with --kind scalable\n";
+    // A chain grows: what its first layer was made for says nothing.
+    if (keys_designed != 0 && filter.kind() != atomic_scalable_bloom::kind_id)
+        std::cerr << " and was made for " << short_count_text(static_cast<double>(keys_designed));
+    std::cerr << ": its false-positive rate is " << rate_text(value_or_throw(filter.expected_fpr()))
+              << " now, not " << rate_text(fpr_promised)
+              << "; build it anew with --expect, or with --kind scalable\n";
 }
 
 } // namespace bouncer::tool

@@ -20,10 +20,13 @@ namespace bouncer::tool {
 
 struct filled {
     std::uint64_t records = 0; // keys of the input, repeated ones too
-    std::uint64_t changed = 0; // adds that changed the filter: about the distinct ones that were new
+    std::uint64_t distinct =
+        0; // of these, within 1 %; as many as there are records where it cannot tell them apart
+    // Adds that found the filter without the key. The keys that were new are more: a false positive seems to be there.
+    std::uint64_t surely_new = 0;
 };
 
-// Takes the hashes of some keys; returns how many of them changed the filter.
+// Takes the hashes of some keys; returns how many of them surely were not there before.
 using add_function = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
 // How a filter takes keys.
@@ -43,7 +46,6 @@ class hash_spool {
     explicit hash_spool(std::uint64_t memory_bytes);
     ~hash_spool();
     void append(std::span<const std::uint64_t> hashes);
-    std::uint64_t size() const noexcept;
     // Moves hashes to the file until those in memory, and what each() takes, are within the cap or none is left to move.
     void shrink(std::uint64_t memory_bytes);
     std::uint64_t memory_bytes() const noexcept;
@@ -61,15 +63,18 @@ class hash_spool {
     struct state;
     std::unique_ptr<state> held_;
 };
-void spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
-                   const any_hasher& hasher);
+// The hashes of every key of the input, in order. `surely_new` stays 0.
+filled spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
+                     const any_hasher& hasher);
 
 // The records of regular, uncompressed files, standard input too, which are counted first; nothing for other inputs.
 std::optional<std::uint64_t> counted_records(const input_options& input);
 
+// "≈645,000 distinct": three digits, or all of them where they are those of `records`.
+std::string distinct_text(std::uint64_t distinct, std::uint64_t records);
+
 // What is wrong with a filter that holds more than it was made for, on stderr; nothing otherwise.
-// `keys_known`: where they were counted, and need not be estimated.
 void warn_if_overfull(const any_filter& filter, std::uint64_t keys_designed, double fpr_promised,
-                      const std::string& path, const std::optional<std::uint64_t>& keys_known = std::nullopt);
+                      const std::string& path);
 
 } // namespace bouncer::tool

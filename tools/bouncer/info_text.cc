@@ -3,6 +3,7 @@
 #include "keyless_filter.h"
 #include "keys.h"
 #include "text.h"
+#include "window.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,8 +42,9 @@ nlohmann::ordered_json json_of(const file_report& r) {
             {"fill_ratio", or_null(r.fill_ratio)},
             {"fpr_promised", or_null(r.fpr_promised)},
             {"fpr_expected", or_null(r.fpr_expected)},
-            {"overfull", r.overfull()},
+            {"overfull", r.overfull},
             {"epoch", or_null(r.epoch)},
+            {"window_seconds", or_null(window_seconds(r.info.window))},
             {"hash", hash_name(r.info.hash)},
             {"hash_seed_or_fingerprint", hex_text(r.info.hash.seed_or_fingerprint)},
             {"keyed", is_keyed(r.info.hash)},
@@ -95,7 +97,10 @@ std::string info_lines(std::span<const file_report> reports) {
         line(out, "keys estimated",
              r.keys_estimated ? keys_text(*r.keys_estimated) : "not known to this kind");
         if (r.fill_ratio) line(out, "fill", rate_text(*r.fill_ratio));
-        if (r.epoch) line(out, "epoch", std::to_string(*r.epoch));
+        if (r.epoch)
+            line(out, "window",
+                 window_text(r.info.window) + ", epoch " + std::to_string(*r.epoch) +
+                     (r.epoch_now ? " (now " + std::to_string(*r.epoch_now) + ")" : ""));
         line(out, "rate promised", r.fpr_promised ? rate_text(*r.fpr_promised) : "not told");
         line(out, "rate now", r.fpr_expected ? rate_text(*r.fpr_expected) : "not known to this kind");
         if (r.keys_capacity) line(out, "room", count_text(*r.keys_capacity) + " keys at the promised rate");
@@ -110,7 +115,7 @@ std::string info_lines(std::span<const file_report> reports) {
         line(out, "format",
              std::to_string(r.info.format_version) + ", layout " + std::to_string(r.info.layout_version));
         if (r.checksum) line(out, "checksum", hex_text(*r.checksum) + ", every byte is as it was written");
-        if (r.overfull())
+        if (r.overfull)
             line(out, "warning",
                  "overfull: the rate is " + rate_text(*r.fpr_expected) + " now, " +
                      number_text(*r.fpr_expected / *r.fpr_promised) +
@@ -166,8 +171,8 @@ std::string info_prometheus(std::span<const file_report> reports) {
            [&](report r) { return number(r.fpr_promised); });
     metric("false_positive_ratio_expected", "False-positive rate of the bits as they are.",
            [&](report r) { return number(r.fpr_expected); });
-    metric("overfull", "1 when the rate is above the promised one.",
-           [](report r) { return std::optional(r.overfull() ? 1.0 : 0.0); });
+    metric("overfull", "1 when it holds more keys than the promised rate allows, beyond chance.",
+           [](report r) { return std::optional(r.overfull ? 1.0 : 0.0); });
     metric("created_timestamp_seconds", "When the file was written, since 1970.",
            [](report r) { return std::optional(static_cast<double>(r.info.created_seconds)); });
     return out;

@@ -22,15 +22,20 @@ keyless_filter open_keyless(const std::string& path, access how) {
     return {path, std::move(*info), std::move(*filter)};
 }
 
-void save_back(const keyless_filter& from, std::uint64_t keys_added, change_lock& lock) {
-    ok_or_throw(save(from.filter, from.path,
-                     {.label = from.info.label,
-                      .keys_designed = from.info.keys_designed,
-                      .keys_added = keys_added,
-                      .fpr_promised = from.info.fpr_promised,
-                      .compress = from.info.compressed,
-                      .lock = &lock,
-                      .keys = from.info.keys}));
+save_options as_before(const snapshot_info& info, change_lock& lock) {
+    return {.label = info.label,
+            .keys_designed = info.keys_designed,
+            .keys_added = info.keys_added,
+            .fpr_promised = info.fpr_promised,
+            .compress = info.compressed,
+            .lock = &lock,
+            .keys = info.keys,
+            .window = info.window,
+            .complete = info.complete};
+}
+
+void save_back(const keyless_filter& from, change_lock& lock) {
+    ok_or_throw(save(from.filter, from.path, as_before(from.info, lock)));
 }
 
 void check_fits(const std::string& path, std::uint64_t bytes) {

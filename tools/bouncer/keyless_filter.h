@@ -18,8 +18,10 @@ struct keyless_filter {
 // tool_error, which names the file.
 keyless_filter open_keyless(const std::string& path, access how);
 
-// save() over the file that it came from, with what its header said and this count.
-void save_back(const keyless_filter& from, std::uint64_t keys_added, change_lock& lock);
+// For a save over the file that a filter came from: what its header says.
+save_options as_before(const snapshot_info& info, change_lock& lock);
+// save() over the file that it came from.
+void save_back(const keyless_filter& from, change_lock& lock);
 
 // Refuses what does not fit into memory, before it is loaded.
 void check_fits(const std::string& path, std::uint64_t bytes);

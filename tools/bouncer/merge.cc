@@ -5,6 +5,7 @@
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
+#include "window.h"
 
 #include "format/kinds.h"
 
@@ -57,10 +58,14 @@ void merge_loaded(const std::vector<std::string>& paths, const std::string& outp
         if (first.info.keys != next.info.keys)
             throw tool_error(both + " differ in their keys, which are taken " + describe(first.info.keys) +
                              " and " + describe(next.info.keys));
+        if (first.info.window != next.info.window)
+            throw tool_error(both + " differ in their windows, which are " + window_text(first.info.window) +
+                             " and " + window_text(next.info.window));
         if (const auto rate = first.filter.merge(next.filter); !rate)
             throw tool_error(both + ": " + rate.error().message);
     }
     options.keys = first.info.keys;
+    options.window = first.info.window;
     ok_or_throw(save(first.filter, output, options));
 }
 
@@ -90,8 +95,7 @@ int merge(const merge_options& chosen) {
     for (const std::string& path : repeated)
         std::cerr << "warning: " << line_text(path) << " is given twice, and was taken once\n";
     const keyless_filter made = open_keyless(chosen.output, access::map);
-    if (made.filter.kind() != atomic_scalable_bloom::kind_id)
-        warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(chosen.output));
+    warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(chosen.output));
     const auto keys = made.filter.approximate_size();
     const auto rate = made.filter.expected_fpr();
     if (chosen.json) {

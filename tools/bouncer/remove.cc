@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -24,7 +25,8 @@ struct remove_options {
     input_options input;
     form_flags form;
     std::string key_file;
-    bool strict = false;
+    bool skip_absent = false;
+    bool trust = false;
     bool json = false;
     bool quiet = false;
 };
@@ -32,30 +34,40 @@ struct remove_options {
 struct remove_run {
     stored_filter& from;
     const remove_options& chosen;
+    const record_reader& reader;
     progress shown;
     std::uint64_t records = 0;
     std::uint64_t absent = 0;
+    std::string first_absent = {}; // "FILE:LINE"
 };
 
-// Keys are hashed by all threads and removed by one at a time: of two removes that race, both may see a counter of 1.
+// Keys are hashed by all threads. They are asked for and removed by one at a time: of two removes that race, both may see a
+// counter of 1. Without a question there is no such race, and all threads remove.
 class remove_job {
   public:
     explicit remove_job(remove_run& run) : run_(run), keys_(run.chosen.input, run.from.form) {}
-    void work(const chunk& records) { keys_.hash(records, run_.from.hasher, hashes_); }
-    void deliver(const chunk&, std::uint64_t) {
-        for (std::size_t i = 0; i < hashes_.size(); ++i) {
-            const auto removed = run_.from.filter.try_remove(hashes_[i]);
-            if (!removed) throw tool_error(run_.chosen.path + ": " + removed.error().message);
-            if (*removed) continue;
-            ++run_.absent;
-            if (run_.chosen.strict)
-                throw bad_record(i, "the key is surely not in " + run_.chosen.path + "; nothing was removed");
-        }
+    void work(const chunk& records) {
+        keys_.hash(records, run_.from.hasher, hashes_);
+        if (!run_.chosen.trust) return;
+        for (const std::uint64_t hash : hashes_) ok_or_throw(run_.from.filter.remove(hash), run_.chosen.path);
+    }
+    void deliver(const chunk& records, std::uint64_t before) {
+        if (!run_.chosen.trust)
+            for (std::size_t i = 0; i < hashes_.size(); ++i)
+                if (!take_out(hashes_[i]) && run_.absent++ == 0)
+                    run_.first_absent =
+                        run_.reader.name(records.input) + ":" + std::to_string(before + i + 1);
         run_.records += hashes_.size();
         run_.shown.at(run_.records);
     }
 
   private:
+    // False: the key was surely not there. Once nothing will be written, keys are only asked for.
+    bool take_out(std::uint64_t hash) {
+        if (run_.absent > 0 && !run_.chosen.skip_absent) return run_.from.filter.may_contain(hash);
+        return value_or_throw(run_.from.filter.try_remove(hash), run_.chosen.path);
+    }
+
     remove_run& run_;
     key_maker keys_;
     std::vector<std::uint64_t> hashes_;
@@ -67,24 +79,40 @@ int remove(const remove_options& chosen) {
     stored_filter from = open_stored(chosen.path, access::load, key, chosen.form);
     const bool can = from.filter.visit([]<class F>(const F&) { return deletable<F>; });
     if (!can) throw tool_error(chosen.path + ": " + from.filter.try_remove(0).error().message);
+    // Of absent keys, so many seem to be there.
+    const double slips = value_or_throw(from.filter.expected_fpr());
     record_reader reader(chosen.input.files, chosen.input.frame);
-    remove_run run{from, chosen, progress(reader, "remove")};
+    remove_run run{from, chosen, reader, progress(reader, "remove")};
     pipeline<remove_job> line(reader, chosen.input.frame, [&] { return remove_job(run); });
     line.run(pipeline_threads(reader));
     stop_if_interrupted(); // nothing was written
+    if (run.absent > 0 && !chosen.skip_absent)
+        throw tool_error(chosen.path + ": " + count_text(run.absent) + " of " + count_text(run.records) +
+                         " keys are surely not in it, the first at " + line_text(run.first_absent) +
+                         "; nothing was removed. --skip-absent removes the others, and with them up to " +
+                         rate_text(slips) + " of all absent keys, which damages keys that are there");
     const std::uint64_t removed = run.records - run.absent;
-    if (removed > 0)
-        save_back(from, from.info.keys_added > removed ? from.info.keys_added - removed : 0, lock);
-    if (chosen.json)
-        std::cout << nlohmann::ordered_json{{"file", json_text(chosen.path)},
-                                            {"keys", run.records},
-                                            {"removed", removed},
-                                            {"absent", run.absent}}
-                         .dump(2)
-                  << '\n';
-    else if (!chosen.quiet)
-        std::cerr << line_text(chosen.path) << ": " << count_text(removed) << " keys removed, "
-                  << count_text(run.absent) << " were surely absent\n";
+    if (removed > 0) {
+        from.info.keys_added -= std::min(from.info.keys_added, removed);
+        save_back(from, lock);
+    }
+    if (chosen.json) {
+        nlohmann::ordered_json report{{"file", json_text(chosen.path)},
+                                      {"keys", run.records},
+                                      {"removed", removed},
+                                      {"absent", nullptr},
+                                      {"absent_unnoticed", slips}};
+        if (!chosen.trust) report["absent"] = run.absent;
+        std::cout << report.dump(2) << '\n';
+    } else if (!chosen.quiet) {
+        std::cerr << line_text(chosen.path) << ": " << count_text(removed) << " keys removed";
+        if (chosen.trust)
+            std::cerr << "; none was asked for first\n";
+        else
+            std::cerr << ", " << count_text(run.absent)
+                      << " were surely absent; of keys that are not there, at most " << rate_text(slips)
+                      << " slip through\n";
+    }
     return exit_done;
 }
 
@@ -97,20 +125,29 @@ run_function add_remove(CLI::App& command) {
                     "A counting_bloom, replaced when all keys are out: bouncer remove users.bnc gone.txt")
         ->type_name("FILE.bnc")
         ->required();
-    command.add_flag(
-        "--strict", chosen->strict,
-        "A key that is surely absent is an error, and nothing is removed: remove --strict users.bnc");
+    auto* const skip = command.add_flag(
+        "--skip-absent", chosen->skip_absent,
+        "Leave out keys that are surely absent, where without it one is an error and nothing is "
+        "removed: remove --skip-absent users.bnc gone.txt");
+    command
+        .add_flag("--trust", chosen->trust,
+                  "Ask for no key before it is removed: faster, and a key that is not there damages others: "
+                  "remove --trust users.bnc gone.txt")
+        ->excludes(skip);
     command.add_flag("--json", chosen->json, "The counts as JSON: remove --json users.bnc gone.txt");
     command.add_flag("-q,--quiet", chosen->quiet,
                      "No line about what was removed: remove -q users.bnc gone.txt");
     add_form_flags(command, chosen->form);
     add_key_file_flag(command, chosen->key_file);
     add_input_flags(command, chosen->input);
-    command.footer(
-        "A key that is removed must have been added, and once for each time. One that is surely absent is\n"
-        "left alone and counted; of those that never were there, the few that seem present (the false-\n"
-        "positive rate) are removed, and that can make other keys vanish. Example:\n"
-        "  bouncer remove users.bnc gone.txt");
+    command.footer("A key that is removed must have been added, and once for each time. So each is asked for "
+                   "first: if any is\n"
+                   "surely not there, they are counted, nothing is removed, and the exit status is 2. Of "
+                   "keys that were never\n"
+                   "there, at most the false-positive rate slips through (1 % at --fpr 1%); removing such a "
+                   "key takes counts from\n"
+                   "others, which can vanish. Example:\n"
+                   "  bouncer remove users.bnc gone.txt");
     return [chosen] { return remove(*chosen); };
 }
 

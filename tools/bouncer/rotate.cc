@@ -5,8 +5,7 @@
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
-
-#include <bouncer/window_schedule.h>
+#include "window.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -24,49 +23,76 @@ struct rotate_options {
     std::string path;
     std::optional<std::uint64_t> epoch;
     bool now = false;
-    std::optional<double> window_seconds;
+    std::optional<std::chrono::nanoseconds> window;
+    bool force = false;
     bool json = false;
     bool quiet = false;
 };
 
-std::uint64_t epoch_now(const rotate_options& chosen, std::uint32_t steps) {
-    constexpr double most_seconds = 9e9; // 285 years: nanoseconds of 64 bits end there
-    if (!chosen.window_seconds) throw tool_error("--now needs --window, such as --window 24h");
-    if (*chosen.window_seconds > most_seconds)
-        throw tool_error("--window: " + number_text(*chosen.window_seconds) + " s are more than 285 years");
-    const auto window =
-        std::chrono::nanoseconds(static_cast<std::int64_t>(*chosen.window_seconds * 1e9 + 0.5));
-    return value_or_throw(window_schedule::make(window, steps), "--window").epoch_now();
+// A windowed_bloom, as far as rotation goes.
+struct window_state {
+    std::uint64_t epoch;
+    std::uint32_t steps;
+    bool empty; // no key is in the window
+};
+
+window_state state_of(keyless_filter& stored) {
+    const auto found = stored.filter.visit([]<class F>(const F& f) -> std::optional<window_state> {
+        if constexpr (requires { f.window_steps(); })
+            return window_state{f.epoch(), f.window_steps(), f.fill_ratio() == 0};
+        else
+            return std::nullopt;
+    });
+    if (!found) throw tool_error(stored.path + ": " + stored.filter.rotate_to(0).error().message);
+    return *found;
+}
+
+// The window by which the file is rotated: its own; or the one that was given, which it has from now on.
+std::chrono::nanoseconds window_of(const rotate_options& chosen, const keyless_filter& stored) {
+    const std::chrono::nanoseconds told = stored.info.window;
+    if (told.count() == 0 && !chosen.window)
+        throw tool_error(stored.path +
+                         ": the file does not say how long its window is: give --window, such as "
+                         "--window 24h, once");
+    if (told.count() != 0 && chosen.window && *chosen.window != told)
+        throw tool_error(stored.path + ": its window is " + window_text(told) + ", not " +
+                         window_text(*chosen.window) + "; leave --window out, or build it anew with another");
+    return told.count() != 0 ? told : *chosen.window;
+}
+
+void refuse_to_forget_all(const rotate_options& chosen, const window_state& before, std::uint64_t epoch) {
+    // A key of the current step is still found after `steps` steps.
+    if (before.empty || epoch <= before.epoch || epoch - before.epoch <= before.steps) return;
+    throw tool_error(chosen.path + ": from epoch " + std::to_string(before.epoch) + " to " +
+                     std::to_string(epoch) + " is more than its whole window (" +
+                     std::to_string(before.steps) +
+                     " steps): every key would be forgotten. Nothing was changed; --force does it");
 }
 
 int rotate(const rotate_options& chosen) {
-    if (chosen.epoch.has_value() == chosen.now)
-        throw tool_error("give either --epoch N, or --now with --window");
+    if (chosen.epoch.has_value() == chosen.now) throw tool_error("give either --epoch N or --now");
     change_lock lock = lock_to_change(chosen.path);
     keyless_filter stored = open_keyless(chosen.path, access::load);
-    const auto found = stored.filter.visit([]<class F>(const F& f) {
-        if constexpr (requires { f.window_steps(); })
-            return std::optional(std::pair(f.epoch(), f.window_steps()));
-        else
-            return std::optional<std::pair<std::uint64_t, std::uint32_t>>();
-    });
-    if (!found) throw tool_error(chosen.path + ": " + stored.filter.rotate_to(0).error().message);
-    const auto [before, steps] = *found;
-    const std::uint64_t epoch = chosen.now ? epoch_now(chosen, steps) : *chosen.epoch;
+    const window_state before = state_of(stored);
+    const std::chrono::nanoseconds told = stored.info.window;
+    if (chosen.now) stored.info.window = window_of(chosen, stored);
+    const std::uint64_t epoch =
+        chosen.now ? schedule_of(stored.info.window, before.steps).epoch_now() : *chosen.epoch;
+    if (!chosen.force) refuse_to_forget_all(chosen, before, epoch);
     ok_or_throw(stored.filter.rotate_to(epoch), chosen.path);
-    if (epoch != before) save_back(stored, stored.info.keys_added, lock);
+    if (epoch != before.epoch || stored.info.window != told) save_back(stored, lock);
     const auto keys = stored.filter.approximate_size();
     if (chosen.json) {
-        nlohmann::ordered_json report{{"file", json_text(chosen.path)},
-                                      {"epoch_before", before},
-                                      {"epoch", epoch},
-                                      {"window_steps", steps},
-                                      {"keys_estimated", nullptr}};
+        nlohmann::ordered_json report{
+            {"file", json_text(chosen.path)}, {"epoch_before", before.epoch}, {"epoch", epoch},
+            {"window_steps", before.steps},   {"window_seconds", nullptr},    {"keys_estimated", nullptr}};
+        if (const auto seconds = window_seconds(stored.info.window)) report["window_seconds"] = *seconds;
         if (keys) report["keys_estimated"] = *keys;
         std::cout << report.dump(2) << '\n';
     } else if (!chosen.quiet) {
-        std::cerr << line_text(chosen.path) << ": epoch " << before << " to " << epoch;
-        if (keys) std::cerr << ", about " << short_count_text(*keys) << " keys in the window";
+        std::cerr << line_text(chosen.path) << ": epoch " << before.epoch << " to " << epoch;
+        if (stored.info.window.count() != 0) std::cerr << ", window " << window_text(stored.info.window);
+        if (keys) std::cerr << ", about " << short_count_text(*keys) << " keys in it";
         std::cerr << '\n';
     }
     return exit_done;
@@ -83,26 +109,27 @@ run_function add_rotate(CLI::App& command) {
                                   "The number of the step that begins, never less than before: --epoch 7");
     auto* const now = command
                           .add_flag("--now", chosen->now,
-                                    "The step that the clock says, counted since 1970: --now --window 24h")
+                                    "The step that the clock says, by the window that the file was built "
+                                    "with: rotate --now seen.bnc")
                           ->excludes(epoch);
-    command
-        .add_option_function<std::string>(
-            "--window",
-            [chosen](const std::string& text) {
-                auto seconds = parse_seconds(text);
-                if (!seconds) throw CLI::ValidationError("--window", seconds.error().message);
-                chosen->window_seconds = *seconds;
-            },
-            "How long a key is remembered, a multiple of the filter's steps: --now --window 24h")
-        ->type_name("TIME")
+    add_window(command, chosen->window,
+               "For a file that does not know its window: how long a key is remembered. The file keeps it: "
+               "--now --window 24h")
         ->needs(now);
+    command.add_flag("--force", chosen->force,
+                     "Rotate even if no key is left then: rotate --now --force seen.bnc");
     command.add_flag("-q,--quiet", chosen->quiet,
                      "No line about what was done: rotate -q seen.bnc --epoch 7");
     command.add_flag("--json", chosen->json, "What was done, as JSON: rotate --json seen.bnc --epoch 7");
     command.footer(
-        "A key is found for the whole window after its last add, and gone one step later. From cron,\n"
-        "every hour or oftener for a day in six steps of four hours; the same step again changes nothing:\n"
-        "  bouncer rotate seen.bnc --now --window 24h");
+        "A key is found for the whole window after its last add, and gone one step (a sixth of it) later.\n"
+        "A rotation over the whole window, which forgets every key, is refused without --force: so a file "
+        "that\n"
+        "was not rotated for that long keeps its keys until somebody looks. From cron, once a step or more "
+        "often;\n"
+        "the same step again changes nothing:\n"
+        "  bouncer build --kind windowed_bloom --window 24h --expect 1M -o seen.bnc first.txt\n"
+        "  bouncer rotate --now seen.bnc");
     return [chosen] { return rotate(*chosen); };
 }
 

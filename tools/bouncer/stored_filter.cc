@@ -1,5 +1,6 @@
 #include "stored_filter.h"
 
+#include "keyless_filter.h"
 #include "signals.h"
 #include "tool_error.h"
 
@@ -30,15 +31,8 @@ stored_filter open_stored(const std::string& path, access how, const std::option
     return {path, std::move(*info), std::move(*filter), *hasher, form};
 }
 
-void save_back(const stored_filter& from, std::uint64_t keys_added, change_lock& lock) {
-    ok_or_throw(save(from.filter, from.path,
-                     {.label = from.info.label,
-                      .keys_designed = from.info.keys_designed,
-                      .keys_added = keys_added,
-                      .fpr_promised = from.info.fpr_promised,
-                      .compress = from.info.compressed,
-                      .lock = &lock,
-                      .keys = from.form}));
+void save_back(const stored_filter& from, change_lock& lock) {
+    ok_or_throw(save(from.filter, from.path, as_before(from.info, lock)));
 }
 
 change_lock lock_to_change(const std::string& path) {

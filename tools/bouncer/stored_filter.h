@@ -24,8 +24,8 @@ struct stored_filter {
 stored_filter open_stored(const std::string& path, access how, const std::optional<secret_key>& key,
                           const form_flags& asked);
 
-// save() over the file that it came from, with what its header said and these counts.
-void save_back(const stored_filter& from, std::uint64_t keys_added, change_lock& lock);
+// save() over the file that it came from, with what `info` says.
+void save_back(const stored_filter& from, change_lock& lock);
 
 // The file, to be loaded, changed and saved: other commands wait, and no process gets it by open_shared. A signal ends the
 // wait. Throws tool_error.

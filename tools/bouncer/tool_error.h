@@ -13,6 +13,7 @@ namespace bouncer::tool {
 inline constexpr int exit_done = 0;
 inline constexpr int exit_none = 1;        // check found none, verify found damage
 inline constexpr int exit_error = 2;       // any error, usage too
+inline constexpr int exit_warned = 3;      // doctor warns
 inline constexpr int exit_no_reader = 141; // whoever reads the output has gone
 
 // main prints "bouncer NAME: message" and exits 2. The message names the file, and the line where there is one.
