@@ -226,7 +226,7 @@ TEST_P(hostile_header, with_bytes_where_there_are_none) {
 
 TEST_P(hostile_header, with_a_window_that_is_none) {
     constexpr std::uint64_t day = 86'400'000'000'000;
-    const byte_vector told = with([](snapshot_info& info) { info.window = std::chrono::nanoseconds(day); });
+    const byte_vector told = with([&](snapshot_info& info) { info.window = std::chrono::nanoseconds(day); });
     const auto with_window = [&](std::uint64_t nanoseconds) {
         return with_number(told, reserved_at, nanoseconds, 8);
     };
