@@ -65,6 +65,12 @@ TEST(command_numbers, for_people) {
     EXPECT_EQ(count_text(0), "0");
     EXPECT_EQ(count_text(999), "999");
     EXPECT_EQ(count_text(1'234'567), "1,234,567");
+    EXPECT_EQ(about_text(0), "≈0");
+    EXPECT_EQ(about_text(987), "≈987");
+    EXPECT_EQ(about_text(347'901), "≈348,000");
+    EXPECT_EQ(about_text(999'500), "≈1,000,000");
+    EXPECT_EQ(about_text(1'234'499), "≈1,230,000");
+    EXPECT_EQ(about_text(UINT64_MAX), "≈18,400,000,000,000,000,000");
     EXPECT_EQ(bytes_text(412), "412 B");
     EXPECT_EQ(bytes_text(1536), "1.50 KiB");
     EXPECT_EQ(bytes_text(std::uint64_t{3} << 29), "1.50 GiB");

@@ -60,7 +60,7 @@ grep -q 000102030405 out && fail "shows the key"
 run 0 bouncer build --expect 5000 -o over.bnc one
 holds "warning: over.bnc holds about 20.0K keys and was made for 5.00K: its false-positive rate is "
 holds "over.bnc: blocked_bloom of 20,000 keys, ≈20,000 distinct, 6.19 KiB, 2.53 bits per distinct key"
-run 0 bouncer info over.bnc && holds "warning           overfull" out && holds "2.5" out
+run 0 bouncer info over.bnc && holds "warning           overfull" out && holds "2.5" out && holds "keys added        ≈20,000" out
 run 0 bouncer info --json over.bnc && [[ $(value overfull) == true && $(value keys_added) == 20000 ]] || fail "overfull"
 within "$(value bits_per_key)" 2.5 2.56
 run 0 bouncer info --prometheus over.bnc && holds 'bouncer_filter_overfull{file="over.bnc"} 1' out

@@ -318,10 +318,7 @@ std::optional<std::uint64_t> counted_records(const input_options& input) {
 }
 
 std::string distinct_text(std::uint64_t distinct, std::uint64_t records) {
-    std::uint64_t unit = 1;
-    while (distinct != records && distinct / unit >= 1000) unit *= 10;
-    distinct = (distinct + unit / 2) / unit * unit;
-    return "≈" + count_text(distinct) + " distinct";
+    return (distinct == records ? "≈" + count_text(distinct) : about_text(distinct)) + " distinct";
 }
 
 void warn_if_overfull(const any_filter& filter, std::uint64_t keys_designed, double fpr_promised,

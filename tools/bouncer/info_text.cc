@@ -5,6 +5,8 @@
 #include "text.h"
 #include "window.h"
 
+#include "format/kinds.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -60,6 +62,12 @@ nlohmann::ordered_json json_of(const file_report& r) {
             {"checksum", r.checksum ? nlohmann::ordered_json(hex_text(*r.checksum)) : nullptr}};
 }
 
+// Adds are counted by a sketch, and may repeat keys; a build knows its keys.
+std::string added_text(const file_report& r) {
+    const detail::kind_entry* const kind = detail::find_kind(r.info.kind);
+    return kind != nullptr && kind->is_static ? count_text(*r.keys_added) : about_text(*r.keys_added);
+}
+
 // The value of a label: backslash, quote and line end are escaped, other bytes stay.
 std::string label_value(const std::string& text) {
     std::string out;
@@ -93,7 +101,7 @@ std::string info_lines(std::span<const file_report> reports) {
                  (r.bits_per_key ? ", " + number_text(*r.bits_per_key, 4) + " bits per key" : "") +
                  (r.info.compressed ? ", compressed in the file" : ""));
         line(out, "keys designed", r.keys_design ? count_text(*r.keys_design) : "not told");
-        line(out, "keys added", r.keys_added ? count_text(*r.keys_added) : "not told");
+        line(out, "keys added", r.keys_added ? added_text(r) : "not told");
         line(out, "keys estimated",
              r.keys_estimated ? keys_text(*r.keys_estimated) : "not known to this kind");
         if (r.fill_ratio) line(out, "fill", rate_text(*r.fill_ratio));

@@ -15,6 +15,13 @@ std::string count_text(std::uint64_t count) {
     return out;
 }
 
+std::string about_text(std::uint64_t count) {
+    std::uint64_t unit = 1;
+    while (count / unit >= 1000) unit *= 10;
+    const std::uint64_t rest = count % unit;
+    return "≈" + count_text(count - rest + (rest > 0 && 2 * rest >= unit ? unit : 0));
+}
+
 std::string number_text(double value, int digits) {
     std::array<char, 64> text;
     std::snprintf(text.data(), text.size(), "%.*g", digits, value);

@@ -7,6 +7,7 @@
 namespace bouncer::tool {
 
 std::string count_text(std::uint64_t count); // 1,234,567
+std::string about_text(std::uint64_t count); // ≈1,230,000: three digits, of a count that is not exact
 std::string bytes_text(std::uint64_t bytes); // 1.5 GiB, 412 B: three digits
 std::string rate_text(double rate);          // 1.02 %, 0.00012 %; three digits
 std::string short_count_text(double count);  // 1.23M, 45.6K, 789: three digits
