@@ -46,7 +46,8 @@ int add(const add_options& chosen) {
         return value_or_throw(to.filter.add_batch(hashes));
     };
     const auto rate_before = to.filter.expected_fpr();
-    const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher, "add");
+    const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher, "add",
+                                   counting::by_sketch);
     stop_if_interrupted(); // nothing was written
     const auto rate_after = to.filter.expected_fpr();
     to.info.keys_added += new_keys(sum, rate_before ? *rate_before : 0, rate_after ? *rate_after : 0);

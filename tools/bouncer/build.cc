@@ -50,7 +50,8 @@ struct kind_facts {
     bool is_static = false;
     bool grows = false;
     bool rotates = false;
-    std::uint32_t steps = 1; // of the window
+    bool fill_tells_keys = false; // their number, if there is room for all
+    std::uint32_t steps = 1;      // of the window
     hash_spec default_hash;
     result<std::uint64_t> bytes = std::uint64_t{0};
 };
@@ -87,6 +88,8 @@ kind_facts facts_of(const std::string& kind, const goal& wanted) {
         if (F::kind_name != kind) return;
         out.is_static = !incremental<F>;
         out.grows = F::kind_id == atomic_scalable_bloom::kind_id;
+        // Not of kinds that forget, or where the bits of a key hang together: DCSO's estimates are 3 to 9 times less exact.
+        out.fill_tells_keys = F::no_false_negatives && !out.grows && F::kind_id != atomic_dcso_bloom::kind_id;
         // All keys come in one step of such a filter, which is made for a part of the window each.
         if constexpr (rotating<F>) {
             out.rotates = true;
@@ -200,6 +203,12 @@ int build(const build_choice& chosen) {
         hasher = value_or_throw(any_hasher::make(facts.default_hash));
 
     filled sum;
+    // Many keys in a filter with room for all are counted by its fill: with 400,000 the standard error is 0.04 to 0.12 % (seven
+    // kinds, rates from 1e-6 to 0.5). A sketch has 0.29 %, and would take a tenth of the build's time.
+    const auto fill_tells = [&](std::uint64_t records) {
+        return facts.fill_tells_keys && !chosen.expect && records >= 400'000 &&
+               wanted.false_positive_rate <= 0.5;
+    };
     bool complete = !chosen.expect; // room for what was counted
     new_filter fresh;               // before the view of it
     std::optional<any_filter> made;
@@ -245,17 +254,22 @@ int build(const build_choice& chosen) {
                                      " by now, and --memory allows " + bytes_text(*chosen.memory));
                 return changed;
             };
+            const bool told = fill_tells(*keys);
             sum = add_records(facts.grows ? within : fresh.add, adding::one_by_one, reader, chosen.input,
-                              chosen.form.form(), hasher, "build");
+                              chosen.form.form(), hasher, "build", told ? counting::no : counting::by_sketch);
+            if (told) sum.distinct = distinct_in(fresh.view(), sum.records);
         } else {
             hash_spool spool(chosen.memory ? *chosen.memory / 2 : free_memory_bytes() / 4);
             record_reader reader(chosen.input.files, chosen.input.frame);
-            sum = spool_records(spool, reader, chosen.input, chosen.form.form(), hasher);
+            spool_records(spool, reader, chosen.input, chosen.form.form(), hasher);
             stop_if_interrupted();
+            sum.records = spool.size();
             wanted.keys = std::max<std::uint64_t>(1, sum.records) * facts.steps;
             if (chosen.memory) make_room(spool, kind, wanted, *chosen.memory);
             create();
-            spool.each([&](std::span<const std::uint64_t> hashes) { sum.surely_new += fresh.add(hashes); });
+            spool.each([&](std::span<const std::uint64_t> hashes) { fresh.add(hashes); });
+            sum.distinct =
+                fill_tells(sum.records) ? distinct_in(fresh.view(), sum.records) : distinct_in(spool);
         }
         stop_if_interrupted();
         made.emplace(fresh.view());

@@ -29,6 +29,12 @@ namespace bouncer::tool {
 
 namespace {
 
+std::uint64_t told_apart(double distinct, std::uint64_t records) {
+    constexpr double error = 0.01;
+    if (!(distinct < (1 - error) * static_cast<double>(records))) return records;
+    return static_cast<std::uint64_t>(distinct + 0.5);
+}
+
 // A sketch for each thread, and what all of them saw.
 class shared_sketch {
   public:
@@ -36,10 +42,7 @@ class shared_sketch {
     std::uint64_t distinct_of(std::uint64_t records) const {
         key_sketch all;
         for (const key_sketch& each : parts_) all.merge(each);
-        const double count = static_cast<double>(records);
-        const double distinct = all.distinct();
-        constexpr double error = 0.01; // closer to all of them it cannot tell
-        return distinct >= (1 - error) * count ? records : static_cast<std::uint64_t>(distinct + 0.5);
+        return told_apart(all.distinct(), records);
     }
 
   private:
@@ -51,6 +54,7 @@ struct fill_run {
     adding how;
     const any_hasher& hasher;
     progress shown;
+    counting distinct;
     filled sum;
     shared_sketch seen;
 };
@@ -58,10 +62,11 @@ struct fill_run {
 class fill_job {
   public:
     fill_job(fill_run& run, const input_options& input, const key_form& form)
-        : run_(run), seen_(run.seen.of_one_thread()), keys_(input, form) {}
+        : run_(run), seen_(run.distinct == counting::by_sketch ? &run.seen.of_one_thread() : nullptr),
+          keys_(input, form) {}
     void work(const chunk& records) {
         keys_.hash(records, run_.hasher, hashes_);
-        seen_.add(hashes_);
+        if (seen_ != nullptr) seen_->add(hashes_);
         if (run_.how == adding::by_all) surely_new_ = run_.add(hashes_);
     }
     void deliver(const chunk& records, std::uint64_t) {
@@ -73,7 +78,7 @@ class fill_job {
 
   private:
     fill_run& run_;
-    key_sketch& seen_;
+    key_sketch* seen_; // null: nobody asked
     key_maker keys_;
     std::vector<std::uint64_t> hashes_;
     std::size_t surely_new_ = 0;
@@ -83,27 +88,20 @@ struct spool_run {
     hash_spool& to;
     const any_hasher& hasher;
     progress shown;
-    filled sum;
-    shared_sketch seen;
 };
 
 class spool_job {
   public:
     spool_job(spool_run& run, const input_options& input, const key_form& form)
-        : run_(run), seen_(run.seen.of_one_thread()), keys_(input, form) {}
-    void work(const chunk& records) {
-        keys_.hash(records, run_.hasher, hashes_);
-        seen_.add(hashes_);
-    }
+        : run_(run), keys_(input, form) {}
+    void work(const chunk& records) { keys_.hash(records, run_.hasher, hashes_); }
     void deliver(const chunk&, std::uint64_t) {
         run_.to.append(hashes_);
-        run_.sum.records += hashes_.size();
-        run_.shown.at(run_.sum.records);
+        run_.shown.at(run_.to.size());
     }
 
   private:
     spool_run& run_;
-    key_sketch& seen_;
     key_maker keys_;
     std::vector<std::uint64_t> hashes_;
 };
@@ -193,11 +191,12 @@ bool countable(const std::string& path, framing frame) {
 } // namespace
 
 filled add_records(const add_function& add, adding how, record_reader& reader, const input_options& input,
-                   const key_form& form, const any_hasher& hasher, const std::string& doing) {
-    fill_run run{add, how, hasher, progress(reader, doing), {}, {}};
+                   const key_form& form, const any_hasher& hasher, const std::string& doing,
+                   counting distinct) {
+    fill_run run{add, how, hasher, progress(reader, doing), distinct, {}, {}};
     pipeline<fill_job> line(reader, input.frame, [&] { return fill_job(run, input, form); });
     line.run(pipeline_threads(reader));
-    run.sum.distinct = run.seen.distinct_of(run.sum.records);
+    if (distinct == counting::by_sketch) run.sum.distinct = run.seen.distinct_of(run.sum.records);
     return run.sum;
 }
 
@@ -211,6 +210,7 @@ struct hash_spool::state {
     };
     std::uint64_t cap_bytes;
     std::size_t block_hashes;
+    std::uint64_t count = 0;         // hashes in all
     std::vector<stretch> full;       // in the order of the input, which kinds that forget go by
     std::size_t in_memory = 0;       // of these
     std::vector<std::uint64_t> last; // not yet full
@@ -239,6 +239,7 @@ hash_spool::~hash_spool() = default;
 
 void hash_spool::append(std::span<const std::uint64_t> hashes) {
     state& s = *held_;
+    s.count += hashes.size();
     while (!hashes.empty()) {
         if (s.last.capacity() == 0) s.last.reserve(s.block_hashes);
         const std::size_t some = std::min(hashes.size(), s.block_hashes - s.last.size());
@@ -274,6 +275,9 @@ void hash_spool::shrink(std::uint64_t memory_bytes) {
 std::uint64_t hash_spool::memory_bytes() const noexcept {
     return held_->held_bytes();
 }
+std::uint64_t hash_spool::size() const noexcept {
+    return held_->count;
+}
 std::size_t hash_spool::blocks() const noexcept {
     return held_->full.size() + (held_->last.empty() ? 0 : 1);
 }
@@ -286,13 +290,21 @@ std::span<const std::uint64_t> hash_spool::block(std::size_t i, std::vector<std:
     return room;
 }
 
-filled spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
-                     const any_hasher& hasher) {
-    spool_run run{to, hasher, progress(reader, "reading"), {}, {}};
+void spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
+                   const any_hasher& hasher) {
+    spool_run run{to, hasher, progress(reader, "reading")};
     pipeline<spool_job> line(reader, input.frame, [&] { return spool_job(run, input, form); });
     line.run(pipeline_threads(reader));
-    run.sum.distinct = run.seen.distinct_of(run.sum.records);
-    return run.sum;
+}
+
+std::uint64_t distinct_in(hash_spool& hashes) {
+    key_sketch seen;
+    hashes.each([&](std::span<const std::uint64_t> some) { seen.add(some); });
+    return told_apart(seen.distinct(), hashes.size());
+}
+
+std::uint64_t distinct_in(const any_filter& filter, std::uint64_t records) {
+    return told_apart(value_or_throw(filter.approximate_size()), records);
 }
 
 std::optional<std::uint64_t> counted_records(const input_options& input) {
