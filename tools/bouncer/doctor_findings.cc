@@ -47,7 +47,7 @@ void check_fill(findings& out, const file_report& r) {
     else if (r.overfull)
         out.push_back(
             {level::warning, "fill", what + ": overfull",
-             r.epoch ? "a step may take a share of the window's keys only: rotate oftener, or build it "
+             r.epoch ? "a step may take a share of the window's keys only: rotate more often, or build it "
                        "anew with a larger --expect"
                      : "build it anew with --expect of the true number of keys, or with --kind scalable"});
     else

@@ -89,8 +89,8 @@ int remove(const remove_options& chosen) {
     if (run.absent > 0 && !chosen.skip_absent)
         throw tool_error(chosen.path + ": " + count_text(run.absent) + " of " + count_text(run.records) +
                          " keys are surely not in it, the first at " + line_text(run.first_absent) +
-                         "; nothing was removed. --skip-absent removes the others, and with them up to " +
-                         rate_text(slips) + " of all absent keys, which damages keys that are there");
+                         "; nothing was removed. --skip-absent removes the rest: up to " + rate_text(slips) +
+                         " of absent keys slip through then, and each can make others vanish");
     const std::uint64_t removed = run.records - run.absent;
     if (removed > 0) {
         from.info.keys_added -= std::min(from.info.keys_added, removed);
