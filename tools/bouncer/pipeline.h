@@ -39,14 +39,15 @@ class pipeline {
     // Returns at the end of the input, or when the command was interrupted. Throws what a job or the reader threw.
     void run(unsigned threads) {
         resume_reading();
-        // This thread only waits for the others, where a signal finds it at once: one that waits for a mutex may handle
-        // it when it has got the mutex (the thread checker's way), and the reader who has it waits for the signal.
         std::vector<std::jthread> workers;
-        for (unsigned i = 0; threads > 1 && i < threads; ++i) {
-            try {
-                workers.emplace_back([this] { loop(); });
-            } catch (const std::system_error&) {
-                break; // fewer threads do as well
+        {
+            const signals_for_main_only held; // this thread only waits, where a signal finds it at once
+            for (unsigned i = 0; threads > 1 && i < threads; ++i) {
+                try {
+                    workers.emplace_back([this] { loop(); });
+                } catch (const std::system_error&) {
+                    break; // fewer threads do as well
+                }
             }
         }
         if (workers.empty()) loop();

@@ -51,6 +51,17 @@ void catch_interrupts() {
     }
 }
 
+signals_for_main_only::signals_for_main_only() noexcept {
+    sigset_t both;
+    ::sigemptyset(&both);
+    ::sigaddset(&both, SIGINT);
+    ::sigaddset(&both, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &both, &before_);
+}
+signals_for_main_only::~signals_for_main_only() {
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
 bool interrupted() noexcept {
     return caught.load(std::memory_order_relaxed) != 0;
 }

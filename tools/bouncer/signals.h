@@ -3,6 +3,8 @@
 // first: their files appear as a whole or not at all.
 #pragma once
 
+#include <csignal>
+
 namespace bouncer::tool {
 
 // [exclusive] At the start, before anything is opened. Standard input, output and error that are closed are made such that
@@ -13,6 +15,21 @@ void catch_interrupts();
 // [any-thread] Whether one has come; and the exit code that tells it, 0 if none has.
 bool interrupted() noexcept;
 int interrupted_code() noexcept;
+// Around the start of threads: what they block they block for life, so that SIGINT and SIGTERM come to the main thread alone.
+// Any other might wait for a mutex then. By itself the handler runs there as well; under the thread checker it waits until
+// the mutex is there, and who holds that may be waiting for the signal: so a command hung, when the main thread was just
+// starting another and blocked all signals.
+class signals_for_main_only {
+  public:
+    signals_for_main_only() noexcept;
+    ~signals_for_main_only();
+    signals_for_main_only(const signals_for_main_only&) = delete;
+    signals_for_main_only& operator=(const signals_for_main_only&) = delete;
+
+  private:
+    sigset_t before_;
+};
+
 // [any-thread] Ends the waiting of all threads for bytes of a pipe or a terminal, now and until resume_reading(): what an
 // error in one of them needs.
 void stop_reading() noexcept;
