@@ -131,6 +131,10 @@ run 0 bouncer build -q --force --key-file secret -o h.bnc keys
 run 0 bouncer check -c --key-file secret h.bnc keys && is 20000
 refuses "h.bnc: " bouncer check -c h.bnc keys
 refuses "h.bnc: " bouncer check -c --key-file other h.bnc keys
+# A key that no filter takes is a mistake; among several filters one is enough.
+refuses "--key-file: a.bnc has no secret key: its hash is xxh3, seed 0" bouncer check --key-file secret a.bnc keys
+refuses "--key-file: a.bnc has no secret key" bouncer add --key-file secret a.bnc keys
+run 0 bouncer check -c --key-file secret -f h.bnc a.bnc keys && is 20000
 echo 00zz >short
 refuses "short: a key file holds 32 hexadecimal digits" bouncer build --key-file short -o new.bnc keys
 refuses "needs a secret key" bouncer build --hash siphash24 -o new.bnc keys
@@ -214,9 +218,35 @@ refuses "r.bnc: a ribbon cannot add" bouncer add r.bnc keys
 same r.bnc before
 
 # ---- usage
-refuses "(see bouncer --help)" bouncer
 refuses "(see bouncer --help)" bouncer frobnicate
-refuses "(see bouncer check --help)" bouncer check --frobnicate a.bnc
+refuses "there is no flag --frobnicate (see bouncer check --help)" bouncer check --frobnicate a.bnc
+run 0 bouncer --help && mv out help && run 0 bouncer && same out help # alone it shows its help
+# What was probably meant is said, and an unknown flag before whatever is missing because of it.
+refuses 'there is no subcommand "bild"; did you mean "build"? (see bouncer --help)' bouncer bild -o new.bnc keys
+refuses 'there is no flag --ouput; did you mean "--output"? (see bouncer build --help)' bouncer build --ouput new.bnc keys
+refuses 'there is no flag --fbr; did you mean "--fpr"?' bouncer plan --keys 1M --fbr 1%
+refuses 'there is no flag --cuont; did you mean "--count"?' bouncer check a.bnc --cuont=3 keys
+refuses 'there is no flag --verison; did you mean "--version"? (see bouncer --help)' bouncer --verison
+refuses 'one word too many: "c.bnc" (see bouncer overlap --help)' bouncer overlap a.bnc a.bnc c.bnc
+refuses 'no kind is called "blom"; did you mean "bloom"? There are bloom, ' bouncer build --kind blom -o new.bnc keys
+refuses 'no hash is called "xxh46"; there are xxh3' bouncer build --hash xxh46 -o new.bnc keys
+holds 'did you mean "xxh64"?'
+# What is not a filter is called by its name, and with it what to do.
+refuses 'keys: this is text, and a.bnc is a filter: the filter comes first' bouncer check keys a.bnc
+refuses 'keys: this is text, and a.bnc is a filter: the filter comes first' bouncer add keys a.bnc
+refuses 'keys: this is text, not a Bouncer filter: bouncer build -o FILE.bnc keys makes a filter of its lines' bouncer check keys asked
+refuses 'keys.gz: this is a gzip file, not a Bouncer filter' bouncer check keys.gz keys
+: >none.bnc && refuses 'none.bnc: this is an empty file, not a Bouncer filter' bouncer check none.bnc keys && rm none.bnc
+printf '\x01\x02\x03 what is this' >strange && refuses 'strange: this is not a Bouncer filter: it does not begin like one' bouncer check strange keys
+run 0 bouncer build -q --kind dcso_bloom --hash fnv1 -o dcso.bnc keys && run 0 bouncer export --format dcso dcso.bnc -o known.bloom
+for command in 'check known.bloom keys' 'info known.bloom' 'add known.bloom keys' 'merge -o new.bnc known.bloom a.bnc'; do
+    # shellcheck disable=SC2086
+    refuses 'known.bloom: this is a DCSO filter, not a Bouncer filter: bouncer import --format dcso -o FILE.bnc known.bloom' bouncer $command
+done
+run 1 bouncer verify known.bloom && holds 'this is a DCSO filter'
+refuses 'keys: this is text, not a DCSO filter' bouncer import --format dcso keys -o new.bnc
+refuses 'a.bnc: this is a Bouncer filter, not a DCSO filter' bouncer import --format dcso a.bnc -o new.bnc
+rm -f known.bloom dcso.bnc strange help
 run 0 bouncer --version && holds "bouncer " out
 run 0 bouncer build --help && holds "--fpr" out
 

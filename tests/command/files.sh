@@ -35,11 +35,19 @@ run 0 bouncer merge --json -o json.bnc a.bnc b.bnc && [[ $(value files) == 2 && 
 # The same file twice is taken once.
 run 0 bouncer merge -o twice.bnc a.bnc ./a.bnc && holds "warning: ./a.bnc is given twice, and was taken once"
 run 0 bouncer info --json twice.bnc && [[ $(value keys_added) == "$n" ]] || fail "counted twice"
-# Never over a file, unless forced; then over an input too.
+# Never over a file, unless forced; over an input only in place.
 refuses "all.bnc: exists already; --force replaces it" bouncer merge -o all.bnc a.bnc b.bnc
-cp a.bnc into.bnc
-run 0 bouncer merge --force -o into.bnc into.bnc b.bnc
+cp a.bnc into.bnc && ln -s into.bnc link.bnc
+refuses "into.bnc: the output is also an input" bouncer merge --force -o into.bnc into.bnc b.bnc
+refuses "link.bnc: the output is also an input, as into.bnc" bouncer merge --force -o link.bnc b.bnc into.bnc
+same into.bnc a.bnc
+run 0 bouncer merge --in-place into.bnc b.bnc
 finds_all into.bnc both
+# In place behind a link: what it leads to is replaced.
+cp a.bnc into.bnc && run 0 bouncer merge -q --in-place link.bnc b.bnc && [[ -L link.bnc ]] && finds_all into.bnc both
+rm link.bnc
+refuses "give either -o,--output FILE or --in-place" bouncer merge a.bnc b.bnc
+refuses "--output excludes --in-place" bouncer merge --in-place -o no.bnc a.bnc b.bnc
 # More keys than the design: a warning with the rate of now.
 run 0 bouncer build -q --expect 20000 -o small1.bnc one && run 0 bouncer build -q --expect 20000 -o small2.bnc two
 run 0 bouncer merge -o over.bnc small1.bnc small2.bnc
@@ -51,7 +59,36 @@ run 0 bouncer build -q --expect 40000 --kind bloom -o kind.bnc one
 run 0 bouncer build -q --expect 40000 --hash xxh64 -o hash.bnc one
 run 0 bouncer build -q --expect 40000 --fold-case -o form.bnc one
 run 0 bouncer build -q --kind ribbon -o static.bnc one
-refuses "a.bnc and size.bnc differ in parameters" bouncer merge -o no.bnc a.bnc size.bnc
+refuses "a.bnc and size.bnc were made for 40,000 and 50,000 keys: build both with the same --expect, or one of them with --like a.bnc" \
+    bouncer merge -o no.bnc a.bnc size.bnc
+run 0 bouncer build -q --expect 40000 --fpr 0.1% -o rate.bnc one
+refuses "were made for rates of 1 % and 0.1 %: build both with the same --fpr" bouncer merge -o no.bnc a.bnc rate.bnc
+run 0 bouncer build -q -o rate.bnc --force --fpr 0.1% one
+refuses "made for 40,000 and 20,000 keys, rates of 1 % and 0.1 %: build both with the same --expect and --fpr" bouncer merge -o no.bnc a.bnc rate.bnc
+rm rate.bnc
+# Two builds that nobody told a number, made alike.
+for kind in blocked_bloom bloom counting_bloom windowed_bloom scalable_bloom register_bloom dcso_bloom; do
+    run 0 bouncer build -q --kind $kind --fpr 0.1% --fold-case -o m.bnc --force one
+    run 0 bouncer build -q --like m.bnc -o t.bnc --force two && run 0 bouncer merge -q --force -o all2.bnc m.bnc t.bnc && finds_all all2.bnc both
+    run 0 bouncer info --json m.bnc && cp out m.json && run 0 bouncer info --json t.bnc
+    for name in kind parameters keys_design fpr_promised hash fold_case; do
+        [[ $kind == scalable_bloom && $name == parameters ]] && continue # of the layers that it has
+        [[ $(value $name) == "$(value $name m.json)" ]] || fail "--like: $kind, $name: $(value $name), not $(value $name m.json)"
+    done
+done
+run 0 bouncer build -q --kind windowed_bloom --window 24h -o m.bnc --force one && run 0 bouncer build -q --like m.bnc -o t.bnc --force two
+run 0 bouncer merge --force -o all2.bnc m.bnc t.bnc && finds_all all2.bnc both && run 0 bouncer info --json all2.bnc && [[ $(value window_seconds) == 86400.0 ]] || fail "--like: window"
+echo 000102030405060708090a0b0c0d0e0f >k1 && echo 100102030405060708090a0b0c0d0e0f >k2
+run 0 bouncer build -q --key-file k1 -o m.bnc --force one
+refuses "--like: m.bnc: " bouncer build --like m.bnc -o no.bnc two
+refuses "--like: m.bnc: " bouncer build --like m.bnc --key-file k2 -o no.bnc two
+run 0 bouncer build -q --like m.bnc --key-file k1 -o t.bnc --force two && run 0 bouncer merge -q --force -o all2.bnc m.bnc t.bnc
+refuses "--like: static.bnc is a ribbon, whose parameters follow from its keys" bouncer build --like static.bnc -o no.bnc two
+refuses "--expect excludes --like" bouncer build --like a.bnc --expect 5 -o no.bnc two
+refuses "a.bnc: the output is also an input" bouncer build --force --like a.bnc -o a.bnc two
+refuses "one: this is text, not a Bouncer filter" bouncer build --like one -o no.bnc two
+run 0 bouncer build -q --like a.bnc -o t.bnc --force /dev/null && run 0 bouncer merge -q --force -o all2.bnc a.bnc t.bnc
+rm -f m.bnc t.bnc all2.bnc m.json k1 k2
 refuses "a.bnc and kind.bnc differ in kind: blocked_bloom and bloom" bouncer merge -o no.bnc a.bnc kind.bnc
 refuses "a.bnc and hash.bnc differ in hash" bouncer merge -o no.bnc a.bnc hash.bnc
 refuses "a.bnc and form.bnc differ in their keys" bouncer merge -o no.bnc a.bnc form.bnc
@@ -69,7 +106,6 @@ refuses "folder" bouncer merge -o no.bnc a.bnc folder
 refuses "missing.bnc" bouncer merge -o no.bnc a.bnc missing.bnc
 refuses "folder: is a folder" bouncer merge --force -o folder a.bnc b.bnc
 refuses "nowhere: No such file or directory" bouncer merge -o nowhere/no.bnc a.bnc b.bnc
-refuses "--output" bouncer merge a.bnc b.bnc
 refuses "FILTERS" bouncer merge -o no.bnc
 nothing_left a.bnc all.bnc b.bnc bad.bnc both cut.bnc empty.bnc folder form.bnc hash.bnc kept.bnc kind.bnc one size.bnc \
     static.bnc text.bnc two
@@ -114,7 +150,10 @@ refuses "either --factor N or --fit RATE" bouncer fold wide.bnc -o no.bnc
 refuses "--fit" bouncer fold wide.bnc -o no.bnc --factor 2 --fit 1%
 refuses "--factor" bouncer fold wide.bnc -o no.bnc --factor 0.5
 run 2 bouncer fold wide.bnc -o no.bnc --factor 0 && holds "wide.bnc"
-cp wide.bnc self.bnc && run 0 bouncer fold --force -q self.bnc -o self.bnc --factor 2
+cp wide.bnc self.bnc && refuses "self.bnc: the output is also an input" bouncer fold --force -q self.bnc -o ./self.bnc --factor 2
+refuses "give either -o,--output FILE or --in-place" bouncer fold self.bnc --factor 2
+same self.bnc wide.bnc
+run 0 bouncer fold -q --in-place self.bnc --factor 2
 cmp -s <(tail -c +4097 self.bnc | head -c 100000) <(tail -c +4097 half.bnc | head -c 100000) || fail "folded in place"
 run 0 bouncer build -q --kind counting_bloom -o c.bnc one
 refuses "c.bnc: a counting_bloom cannot be folded" bouncer fold c.bnc -o no.bnc --factor 2

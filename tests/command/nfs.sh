@@ -25,8 +25,8 @@ seq 1001 2000 >in
 run_in 0 on_nfs bouncer add set.bnc
 run_in 0 bouncer check -c set.bnc && is 1000
 run_in 0 on_nfs bouncer build --force -o set.bnc
-run 0 on_nfs bouncer fold --force --factor 1 set.bnc -o set.bnc
-run 0 on_nfs bouncer merge --force -o set.bnc set.bnc
+run 0 on_nfs bouncer fold --factor 1 --in-place set.bnc
+run 0 on_nfs bouncer merge --in-place set.bnc
 run_in 0 on_nfs bouncer build --kind counting -o users.bnc
 run_in 0 on_nfs bouncer remove users.bnc
 run_in 0 on_nfs bouncer build --kind windowed -o window.bnc

@@ -113,7 +113,20 @@ holds '{file="with \"quote\"\nline.bnc"}' out
 [[ $(grep -c '^bouncer_filter_fill_ratio{' out) == 2 ]] || fail "a sample for each file"
 grep -vqE '^(# (HELP|TYPE) bouncer_filter_[a-z_]+ .+|bouncer_filter_[a-z_]+\{.*\} [0-9.e+-]+)$' out && fail "a line that is no metric"
 refuses "--prometheus" bouncer info --json --prometheus a.bnc
+# What the format does not take, or would upset a reader, is replaced: control bytes, bytes that are not valid UTF-8.
+run 0 bouncer build -q --label $'tab\there, \x1b[31mred, \xff, \xe2\x82\xac' -o $'odd\x7f\r\xfe.bnc' one
+run 0 bouncer info --prometheus $'odd\x7f\r\xfe.bnc'
+holds $'label="tab\xef\xbf\xbdhere, \xef\xbf\xbd[31mred, \xef\xbf\xbd, \xe2\x82\xac"' out
+holds $'file="odd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd.bnc"' out
+tr -d '\n' <out | grep -qP '[\x00-\x1f\x7f]' && fail "a control byte in the metrics"
+iconv -f UTF-8 -t UTF-8 out >/dev/null || fail "the metrics are not UTF-8"
+rm odd*
 for bad in bad cut empty text header missing; do refuses "$bad.bnc" bouncer info $bad.bnc; done
+# Of several the good ones are told, and the others named.
+run 2 bouncer info a.bnc missing.bnc bad.bnc 'with space.bnc' && [[ $(grep -c '^kind ' out) == 2 && $(wc -l <err) == 2 ]] || fail "good ones among bad"
+holds "missing.bnc: No such file" && holds "bad.bnc"
+run 2 bouncer info --json a.bnc missing.bnc && [[ $(head -c 1 out) == '[' && $(grep -c '"kind"' out) == 1 ]] || fail "a list of one"
+run 2 bouncer info --prometheus missing.bnc a.bnc && [[ $(grep -c '^bouncer_filter_fill_ratio{' out) == 1 ]] || fail "metrics of the good one"
 refuses "folder" bouncer info folder
 refuses "FILTER" bouncer info
 refuses "no?such.bnc" bouncer info $'no\nsuch.bnc'

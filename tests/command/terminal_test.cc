@@ -106,6 +106,30 @@ TEST(command_terminal, nothing_is_shown_beside_lines) {
     EXPECT_EQ(on_a_terminal(slow + " | " + bouncer + " dedup -c").text, "4000\r\n");
 }
 
+// build, add and remove print no lines: they show their bar where both outputs are the terminal.
+TEST(command_terminal, what_prints_no_lines_shows_it_on_a_plain_terminal) {
+    const std::string file =
+        std::filesystem::temp_directory_path() / ("terminal_bar." + std::to_string(::getpid()) + ".bnc");
+    const std::string kind = " --kind counting_bloom --expect 1M -o ";
+    for (const auto& [doing, arguments] : {std::pair<std::string, std::string>{"build", kind + file},
+                                           {"add", " " + file},
+                                           {"remove", " --trust " + file}}) {
+        SCOPED_TRACE(doing);
+        const feeder feed(doing + "  ");
+        const shown seen =
+            on_a_terminal(feed.command() + " | " + bouncer + " " + doing + arguments, feed.look());
+        EXPECT_EQ(seen.status, 0) << seen.text;
+        EXPECT_NE(seen.text.find(" keys  "), std::string::npos) << seen.text;
+        EXPECT_NE(seen.text.find("/s"), std::string::npos) << seen.text;
+        const std::size_t removed = seen.text.rfind("\r\x1b[K");
+        ASSERT_NE(removed, std::string::npos) << "the line was not removed";
+        EXPECT_EQ(seen.text.find("/s", removed), std::string::npos) << seen.text;
+    }
+    for (const std::string& quiet : {" build -q --force -o " + file, " add -q " + file})
+        EXPECT_EQ(on_a_terminal(slow + " | " + bouncer + quiet).text, "") << quiet;
+    std::filesystem::remove(file);
+}
+
 TEST(command_terminal, nothing_is_shown_where_stderr_is_a_file) {
     const std::string file =
         std::filesystem::temp_directory_path() / ("terminal_test." + std::to_string(::getpid()));

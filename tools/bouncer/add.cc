@@ -1,6 +1,7 @@
 // bouncer add: more keys into a filter in a file, which is replaced as a whole.
 #include "commands.h"
 #include "filling.h"
+#include "filter_file.h"
 #include "keyless_filter.h"
 #include "secret.h"
 #include "signals.h"
@@ -38,16 +39,18 @@ std::uint64_t new_keys(const filled& sum, double before, double after) {
 
 int add(const add_options& chosen) {
     const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
+    refuse_swapped(chosen.path, chosen.input.files);
     change_lock lock = lock_to_change(chosen.path);
     stored_filter to = open_stored(chosen.path, access::load, key, chosen.form);
+    refuse_useless_key(key, {&to, 1});
     if (!to.filter.writable()) throw tool_error(chosen.path + ": " + to.filter.add(0).error().message);
     record_reader reader(chosen.input.files, chosen.input.frame);
     const add_function into = [&](std::span<const std::uint64_t> hashes) {
         return value_or_throw(to.filter.add_batch(hashes));
     };
     const auto rate_before = to.filter.expected_fpr();
-    const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher, "add",
-                                   counting::by_sketch);
+    const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher,
+                                   {.doing = "add", .quiet = chosen.quiet}, counting::by_sketch);
     stop_if_interrupted(); // nothing was written
     const auto rate_after = to.filter.expected_fpr();
     to.info.keys_added += new_keys(sum, rate_before ? *rate_before : 0, rate_after ? *rate_after : 0);

@@ -1,15 +1,21 @@
 // bouncer build: a filter of the keys in files or a pipe.
 #include "commands.h"
+#include "file_signature.h"
 #include "filling.h"
+#include "filter_file.h"
 #include "keyless_filter.h"
 #include "keys.h"
+#include "new_filter.h"
 #include "numbers.h"
+#include "output_file.h"
 #include "progress.h"
 #include "secret.h"
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
 #include "window.h"
+
+#include "format/kinds.h"
 
 #include "signals.h"
 
@@ -35,6 +41,7 @@ struct build_choice {
     std::string prefer = "reads";
     std::optional<std::uint64_t> memory;
     std::optional<std::chrono::nanoseconds> window;
+    std::string like; // a filter whose parameters, hash and keys' form it gets
     std::string label;
     bool compress = false;
     bool force = false;
@@ -44,71 +51,6 @@ struct build_choice {
     form_flags form;
     input_options input;
 };
-
-// What must be known of a kind before there is a filter of it.
-struct kind_facts {
-    bool is_static = false;
-    bool grows = false;
-    bool rotates = false;
-    bool fill_tells_keys = false; // their number, if there is room for all
-    std::uint32_t steps = 1;      // of the window
-    hash_spec default_hash;
-    result<std::uint64_t> bytes = std::uint64_t{0};
-};
-
-// A filter while only this process knows it: plain words, a third of the work that atomic ones take.
-struct new_filter {
-    add_function add;
-    std::function<result<void>(std::uint64_t)> rotate_to; // empty: it has no window
-    std::function<any_filter()> view;                     // valid while this lives
-    std::function<std::uint64_t()> size_bytes;
-};
-
-new_filter make_new(const std::string& kind, const goal& wanted, const hash_spec& hash) {
-    new_filter out;
-    for_each_kind<plain_words>([&]<class F>() {
-        if constexpr (incremental<F>) {
-            if (F::kind_name != kind) return;
-            auto made = F::create(wanted, {.hash = hash});
-            if (!made) throw tool_error(made.error().message);
-            const auto filter = std::make_shared<F>(std::move(*made));
-            out.add = [filter](std::span<const std::uint64_t> hashes) { return filter->add_batch(hashes); };
-            if constexpr (rotating<F>)
-                out.rotate_to = [filter](std::uint64_t epoch) { return filter->rotate_to(epoch); };
-            out.size_bytes = [filter] { return filter->size_bytes(); };
-            out.view = [filter] { return any_filter(filter->view()); };
-        }
-    });
-    return out;
-}
-
-kind_facts facts_of(const std::string& kind, const goal& wanted) {
-    kind_facts out;
-    for_each_kind<atomic_words>([&]<class F>() {
-        if (F::kind_name != kind) return;
-        out.is_static = !incremental<F>;
-        out.grows = F::kind_id == atomic_scalable_bloom::kind_id;
-        // Not of kinds that forget, or where the bits of a key hang together: DCSO's estimates are 3 to 9 times less exact.
-        out.fill_tells_keys = F::no_false_negatives && !out.grows && F::kind_id != atomic_dcso_bloom::kind_id;
-        // All keys come in one step of such a filter, which is made for a part of the window each.
-        if constexpr (rotating<F>) {
-            out.rotates = true;
-            out.steps = F::solve({.keys = 1000, .false_positive_rate = 0.01}).value().live - 1;
-        }
-        out.default_hash = spec_of(typename F::default_hasher{});
-        if constexpr (requires { F::solve(wanted); }) {
-            const auto chosen = F::solve(wanted);
-            if (chosen)
-                out.bytes = F::size_bytes_of(*chosen);
-            else
-                out.bytes = chosen.error();
-        } else {
-            out.bytes = failure{error_code::unsupported,
-                                "a " + kind + " is built from two lists, which only the library does"};
-        }
-    });
-    return out;
-}
 
 enum prefer prefer_of(const std::string& name) {
     if (name == "reads") return prefer::reads;
@@ -142,7 +84,7 @@ void make_room(hash_spool& spool, const std::string& kind, const goal& wanted, s
 any_filter build_static(const build_choice& chosen, const std::string& kind, const goal& wanted,
                         const any_hasher& hasher, std::uint64_t& records) {
     record_reader reader(chosen.input.files, chosen.input.frame);
-    progress shown(reader, "build");
+    progress shown(reader, {.doing = "build", .quiet = chosen.quiet});
     key_maker keys(chosen.input, chosen.form.form());
     chunk now(chosen.input.frame);
     std::vector<std::uint64_t> hashes;
@@ -183,13 +125,86 @@ any_filter build_static(const build_choice& chosen, const std::string& kind, con
     return std::move(*made);
 }
 
-int build(const build_choice& chosen) {
+// --like: what the other file says takes the place of all flags that would differ.
+std::optional<snapshot_info> likeness(build_choice& chosen) {
+    if (chosen.like.empty()) return std::nullopt;
+    snapshot_info info = value_or_throw(inspect_filter(chosen.like));
+    const detail::kind_entry& kind = *detail::find_kind(info.kind);
+    if (kind.is_static)
+        throw tool_error("--like: " + chosen.like + " is a " + std::string(kind.name) +
+                         ", whose parameters follow from its keys: build it with --kind " +
+                         std::string(kind.name));
+    chosen.kind = kind.name;
+    chosen.rate = info.fpr_promised > 0 ? std::optional(info.fpr_promised) : std::nullopt;
+    chosen.form = {info.keys.hex, info.keys.fold_case};
+    if (info.window.count() != 0) chosen.window = info.window;
+    return info;
+}
+
+std::uint32_t steps_of(const snapshot_info& info) {
+    const detail::kind_entry& kind = *detail::find_kind(info.kind);
+    return kind.window_steps == nullptr ? 1 : kind.window_steps(info.fields);
+}
+
+any_hasher hasher_of(const build_choice& chosen, const std::optional<snapshot_info>& like,
+                     const hash_spec& usual) {
+    if (like) {
+        auto made = any_hasher::make(like->hash, chosen.hash.key());
+        if (!made) throw tool_error("--like: " + chosen.like + ": " + made.error().message);
+        return *made;
+    }
+    if (chosen.hash.name.empty() && chosen.hash.key_file.empty())
+        return value_or_throw(any_hasher::make(usual));
+    return chosen.hash.hasher();
+}
+
+std::vector<std::string> inputs_of(const build_choice& chosen) {
+    std::vector<std::string> out = chosen.input.files;
+    if (out.empty()) out.emplace_back("-");
+    for (const std::string& each : {chosen.hash.key_file, chosen.like})
+        if (!each.empty()) out.push_back(each);
+    return out;
+}
+
+// What the file says of itself; 0: not told.
+struct promises {
+    std::uint64_t keys = 0;
+    double rate = 0;
+};
+
+void tell(const build_choice& chosen, const any_filter& made, const filled& sum, const promises& promise) {
+    const std::uint64_t bytes = made.size_bytes();
+    if (chosen.json) {
+        const auto rate = made.expected_fpr();
+        nlohmann::ordered_json report{
+            {"file", json_text(chosen.path)}, {"kind", made.kind_name()}, {"keys", sum.records},
+            {"distinct", sum.distinct},       {"size_bytes", bytes},      {"keys_design", promise.keys},
+            {"fpr_promised", promise.rate}};
+        if (rate) report["fpr_expected"] = *rate;
+        std::cout << report.dump(2) << '\n';
+    } else if (!chosen.quiet) {
+        std::cerr << line_text(chosen.path) << ": " << made.kind_name() << " of " << count_text(sum.records)
+                  << " keys, "
+                  << (sum.exact ? count_text(sum.distinct) + " distinct"
+                                : distinct_text(sum.distinct, sum.records))
+                  << ", " << bytes_text(bytes);
+        if (sum.records > 0)
+            std::cerr << ", "
+                      << number_text(static_cast<double>(bytes) * 8 / static_cast<double>(sum.distinct), 3)
+                      << " bits per distinct key";
+        std::cerr << '\n';
+    }
+}
+
+int build(build_choice chosen) {
+    check_output(chosen.path, chosen.force, inputs_of(chosen), is_filter_file);
+    const auto like = likeness(chosen);
     const std::string kind = kind_of(chosen.kind);
-    check_output(chosen.path, chosen.force);
     goal wanted{.keys = chosen.expect.value_or(1), .prefer = prefer_of(chosen.prefer)};
     wanted.false_positive_rate = chosen.rate.value_or(0.01);
     if (chosen.expect && *chosen.expect == 0) throw tool_error("--expect must be at least 1");
-    const kind_facts facts = facts_of(kind, wanted);
+    kind_facts facts = facts_of(kind, wanted);
+    if (like) facts.steps = steps_of(*like);
     if (!facts.bytes) throw tool_error(facts.bytes.error().message);
     std::optional<window_schedule> schedule;
     if (chosen.window) {
@@ -198,9 +213,8 @@ int build(const build_choice& chosen) {
                              " has no window: only a windowed_bloom forgets by the clock");
         schedule = schedule_of(*chosen.window, facts.steps);
     }
-    any_hasher hasher = chosen.hash.hasher();
-    if (chosen.hash.name.empty() && chosen.hash.key_file.empty())
-        hasher = value_or_throw(any_hasher::make(facts.default_hash));
+    const any_hasher hasher = hasher_of(chosen, like, facts.default_hash);
+    if (like) chosen.expect = std::max<std::uint64_t>(1, like->keys_designed / facts.steps);
 
     filled sum;
     // Many keys in a filter with room for all are counted by its fill: with 400,000 the standard error is 0.04 to 0.12 % (seven
@@ -213,26 +227,27 @@ int build(const build_choice& chosen) {
     new_filter fresh;               // before the view of it
     std::optional<any_filter> made;
     const auto check_size = [&] {
-        const kind_facts sized = facts_of(kind, wanted);
-        if (!sized.bytes) throw tool_error(sized.bytes.error().message);
-        check_memory(chosen, kind, *sized.bytes, wanted.keys);
+        const auto bytes = like ? result<std::uint64_t>(like->payload_bytes) : facts_of(kind, wanted).bytes;
+        if (!bytes) throw tool_error(bytes.error().message);
+        check_memory(chosen, kind, *bytes, wanted.keys);
         if (!chosen.quiet && ::isatty(STDERR_FILENO) == 1)
             std::cerr << kind << " for " << short_count_text(static_cast<double>(wanted.keys))
-                      << " keys: " << bytes_text(*sized.bytes) << '\n';
+                      << " keys: " << bytes_text(*bytes) << '\n';
     };
     const auto create = [&] {
         check_size();
-        fresh = make_new(kind, wanted, hasher.spec());
+        fresh = like ? make_like(kind, chosen.like, hasher.spec()) : make_new(kind, wanted, hasher.spec());
         if (schedule) ok_or_throw(fresh.rotate_to(schedule->epoch_now()));
     };
     if (facts.is_static) {
-        const auto keys = chosen.expect ? chosen.expect : counted_records(chosen.input);
+        const auto keys = chosen.expect ? chosen.expect : counted_records(chosen.input, chosen.quiet);
         if (keys) {
             wanted.keys = std::max<std::uint64_t>(1, *keys);
             check_size();
         }
         made.emplace(build_static(chosen, kind, wanted, hasher, sum.records));
-        sum.distinct = static_cast<std::uint64_t>(value_or_throw(made->approximate_size())); // exactly
+        sum.distinct = static_cast<std::uint64_t>(value_or_throw(made->approximate_size()));
+        sum.exact = true;
         wanted.keys = sum.distinct;
         complete = true;
     } else {
@@ -241,7 +256,7 @@ int build(const build_choice& chosen) {
             if (!keys) keys = 100'000; // the first layer; the others follow
             complete = false;
         }
-        if (!keys) keys = counted_records(chosen.input);
+        if (!keys) keys = counted_records(chosen.input, chosen.quiet);
         if (keys) {
             wanted.keys = std::max<std::uint64_t>(1, *keys) * facts.steps;
             create();
@@ -256,12 +271,14 @@ int build(const build_choice& chosen) {
             };
             const bool told = fill_tells(*keys);
             sum = add_records(facts.grows ? within : fresh.add, adding::one_by_one, reader, chosen.input,
-                              chosen.form.form(), hasher, "build", told ? counting::no : counting::by_sketch);
+                              chosen.form.form(), hasher, {.doing = "build", .quiet = chosen.quiet},
+                              told ? counting::no : counting::by_sketch);
             if (told) sum.distinct = distinct_in(fresh.view(), sum.records);
         } else {
             hash_spool spool(chosen.memory ? *chosen.memory / 2 : free_memory_bytes() / 4);
             record_reader reader(chosen.input.files, chosen.input.frame);
-            spool_records(spool, reader, chosen.input, chosen.form.form(), hasher);
+            spool_records(spool, reader, chosen.input, chosen.form.form(), hasher,
+                          {.doing = "reading", .quiet = chosen.quiet});
             stop_if_interrupted();
             sum.records = spool.size();
             wanted.keys = std::max<std::uint64_t>(1, sum.records) * facts.steps;
@@ -274,13 +291,14 @@ int build(const build_choice& chosen) {
         stop_if_interrupted();
         made.emplace(fresh.view());
     }
-    const double promised = *wanted.false_positive_rate;
-    change_lock lock = lock_output(chosen.path); // an add to the old one ends first
+    const promises promise = like ? promises{like->keys_designed, like->fpr_promised}
+                                  : promises{wanted.keys, *wanted.false_positive_rate};
+    change_lock lock = lock_output(chosen.path, is_filter_file); // an add to the old one ends first
     ok_or_throw(save(*made, chosen.path,
                      {.label = chosen.label,
-                      .keys_designed = wanted.keys,
+                      .keys_designed = promise.keys,
                       .keys_added = sum.distinct,
-                      .fpr_promised = promised,
+                      .fpr_promised = promise.rate,
                       .compress = chosen.compress,
                       .durable = false, // it can be built again, and a damaged file is refused
                       .replace = chosen.force,
@@ -288,27 +306,8 @@ int build(const build_choice& chosen) {
                       .keys = chosen.form.form(),
                       .window = chosen.window.value_or(std::chrono::nanoseconds(0)),
                       .complete = complete}));
-    warn_if_overfull(*made, wanted.keys, promised, line_text(chosen.path));
-    const std::uint64_t bytes = made->size_bytes();
-    if (chosen.json) {
-        const auto rate = made->expected_fpr();
-        nlohmann::ordered_json report{
-            {"file", json_text(chosen.path)}, {"kind", kind},        {"keys", sum.records},
-            {"distinct", sum.distinct},       {"size_bytes", bytes}, {"keys_design", wanted.keys},
-            {"fpr_promised", promised}};
-        if (rate) report["fpr_expected"] = *rate;
-        std::cout << report.dump(2) << '\n';
-    } else if (!chosen.quiet) {
-        std::cerr << line_text(chosen.path) << ": " << kind << " of " << count_text(sum.records) << " keys, "
-                  << (facts.is_static ? count_text(sum.distinct) + " distinct"
-                                      : distinct_text(sum.distinct, sum.records))
-                  << ", " << bytes_text(bytes);
-        if (sum.records > 0)
-            std::cerr << ", "
-                      << number_text(static_cast<double>(bytes) * 8 / static_cast<double>(sum.distinct), 3)
-                      << " bits per distinct key";
-        std::cerr << '\n';
-    }
+    warn_if_overfull(*made, promise.keys, promise.rate, line_text(chosen.path));
+    tell(chosen, *made, sum, promise);
     return exit_done;
 }
 
@@ -322,6 +321,12 @@ run_function add_build(CLI::App& command) {
     add_rate(command, "--fpr", chosen->rate, "False-positive rate (default 0.01): --fpr 0.1%, --fpr 1in1000");
     add_count(command, "--expect", chosen->expect,
               "Distinct keys to make room for; without it they are counted first: --expect 10M");
+    auto* const like =
+        command
+            .add_option("--like", chosen->like,
+                        "Kind, parameters, hash and form of keys of this filter, so that both can be "
+                        "merged: --like monday.bnc")
+            ->type_name("FILE.bnc");
     std::string kinds;
     for (const kind_info& kind : all_kinds) kinds += (kinds.empty() ? "" : ", ") + std::string(kind.name);
     command
@@ -343,7 +348,7 @@ run_function add_build(CLI::App& command) {
     command.add_flag("--compress", chosen->compress,
                      "Compress the file: for filters far from full: --expect 1G --compress");
     command.add_flag("--force", chosen->force,
-                     "Replace a file that exists: build --force -o words.bnc words.txt");
+                     "Replace a filter that exists, and nothing else: build --force -o words.bnc words.txt");
     command.add_flag("-q,--quiet", chosen->quiet,
                      "No line about what was built: build -q -o words.bnc words.txt");
     command.add_flag("--json", chosen->json,
@@ -351,6 +356,9 @@ run_function add_build(CLI::App& command) {
     add_form_flags(command, chosen->form);
     add_hash_flags(command, chosen->hash);
     add_input_flags(command, chosen->input);
+    for (const char* const decided :
+         {"--kind", "--fpr", "--expect", "--prefer", "--window", "--hash", "--hex", "--fold-case"})
+        like->excludes(command.get_option(decided));
     command.footer(
         "A key is the bytes before the line end: a carriage return counts, and so does the empty line.\n"
         "--hex and --fold-case are kept in the file, and done by check and add. Example:\n"

@@ -1,5 +1,6 @@
 // bouncer check: the lines that may be present in a filter.
 #include "commands.h"
+#include "filter_file.h"
 #include "keyless_filter.h"
 #include "keys.h"
 #include "output.h"
@@ -129,16 +130,18 @@ int check(const check_options& chosen) {
     if (chosen.json && !chosen.count) throw tool_error("--json belongs to -c: lines are printed as they are");
     const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
     std::vector<stored_filter> filters;
+    refuse_swapped(chosen.first, chosen.input.files);
     std::vector<std::string> paths{chosen.first};
     paths.insert(paths.end(), chosen.more.begin(), chosen.more.end());
     for (const std::string& path : paths)
         filters.push_back(open_stored(path, access::load, key, chosen.form));
+    refuse_useless_key(key, filters);
     record_reader reader(chosen.input.files, chosen.input.frame);
     if (!chosen.count) reader.printed_to(STDOUT_FILENO);
     check_run run{chosen,
                   std::move(filters),
                   output(STDOUT_FILENO, "standard output", chosen.input.frame),
-                  progress(reader, "check"),
+                  progress(reader, {.doing = "check", .beside_lines = true}),
                   0,
                   0,
                   std::vector<std::uint64_t>(paths.size())};

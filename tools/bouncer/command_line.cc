@@ -1,5 +1,7 @@
 // Reads the command line, runs the subcommand that it names, and makes one line and an exit code of what it throws.
 #include "commands.h"
+#include "keyless_filter.h"
+#include "nearest.h"
 #include "signals.h"
 #include "tool_error.h"
 
@@ -12,18 +14,42 @@
 
 namespace bouncer::tool {
 
-namespace {
-
-// Errors are one line: whatever a message holds, such as the name of a file.
-std::string one_line(std::string text) {
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
-    return text;
+int complain(const std::string& name, const std::string& message) {
+    std::cerr << "bouncer" << (name.empty() ? "" : " " + name) << ": " << line_text(message) << '\n';
+    return exit_error;
 }
 
-int complain(const std::string& name, const std::string& message) {
-    std::cerr << "bouncer" << (name.empty() ? "" : " " + name) << ": " << one_line(message) << '\n';
-    return exit_error;
+namespace {
+
+std::string flag_suggestion(const CLI::App& app, const std::string& written) {
+    std::vector<std::string> flags;
+    for (const CLI::Option* const option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+        for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
+    }
+    return suggestion(written, flags);
+}
+
+// What is wrong with a command line. A flag that nobody knows is said before whatever is missing because of it.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
+    std::string word;
+    for (const std::string& each : app.remaining()) {
+        if (each.size() < 2 || each[0] != '-') {
+            if (word.empty()) word = each;
+            continue;
+        }
+        const std::string flag = each.substr(0, each.find('='));
+        return "there is no flag " + flag + flag_suggestion(app, flag);
+    }
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !word.empty())
+        return "one word too many: \"" + word + '"';
+    return error.what();
+}
+
+std::string command_suggestion(const std::string& written) {
+    std::vector<std::string> names;
+    for (const subcommand& each : all_subcommands()) names.emplace_back(each.name);
+    return suggestion(written, names);
 }
 
 } // namespace
@@ -34,8 +60,9 @@ int run(int argc, char** argv) {
     app.set_help_all_flag("--help-all", "The help of all subcommands")->group("");
     app.require_subcommand(1);
     app.get_formatter()->column_width(34);
-    app.footer("Exit status: 0 done; 1 check found none, verify found damage; 2 error. `bouncer NAME --help` "
-               "tells more.");
+    app.footer(
+        "Exit status: 0 done; 1 check found none, verify found damage; 2 error; 3 doctor warns. `bouncer "
+        "NAME --help` tells more.");
     struct entry {
         const subcommand* what;
         CLI::App* app;
@@ -52,19 +79,23 @@ int run(int argc, char** argv) {
             if (one.app->parsed()) return &one;
         return nullptr;
     };
+    const auto show = [&](const CLI::Success& what) {
+        app.exit(what);
+        std::cout.flush();
+        return std::cout ? exit_done : complain("", "standard output: cannot be written");
+    };
+    if (argc < 2) return show(CLI::CallForHelp());
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) { // --help and --version
-        app.exit(success);
-        std::cout.flush();
-        return std::cout ? exit_done : complain("", "standard output: cannot be written");
+        return show(success);
     } catch (const CLI::ParseError& error) {
         const entry* const where = chosen();
-        if (where == nullptr && argc > 1 && argv[1][0] != '-')
-            return complain("",
-                            "there is no subcommand \"" + std::string(argv[1]) + "\" (see bouncer --help)");
+        if (where == nullptr && argv[1][0] != '-')
+            return complain("", "there is no subcommand \"" + std::string(argv[1]) + '"' +
+                                    command_suggestion(argv[1]) + " (see bouncer --help)");
         return complain(where ? where->what->name : "",
-                        std::string(error.what()) + " (see bouncer " +
+                        usage_error(where ? *where->app : app, error) + " (see bouncer " +
                             (where ? where->what->name + std::string(" ") : "") + "--help)");
     }
     const entry* const now = chosen();

@@ -1,10 +1,13 @@
 // bouncer dedup: the first occurrence of each line, in order, streaming.
 #include "commands.h"
 #include "dedup_memory.h"
+#include "file_signature.h"
+#include "filter_file.h"
 #include "keys.h"
 #include "line_guess.h"
 #include "numbers.h"
 #include "output.h"
+#include "output_file.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "secret.h"
@@ -105,6 +108,7 @@ class commit_timer {
   public:
     explicit commit_timer(dedup_run& run) {
         if (run.chosen.state.empty()) return;
+        const signals_for_main_only held;
         thread_ = std::jthread([&run](const std::stop_token& stop) {
             std::mutex own;
             std::condition_variable_any wake;
@@ -192,7 +196,7 @@ std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const rec
                                           const any_hasher& hasher, const key_form& form) {
     std::optional<std::string> state;
     if (!chosen.state.empty() && ::access(chosen.state.c_str(), F_OK) == 0) {
-        const auto info = inspect(chosen.state);
+        const auto info = inspect_filter(chosen.state);
         if (!info) throw tool_error(info.error().message);
         if (info->keys != form)
             throw tool_error(chosen.state + ": its keys are taken " + describe(info->keys) + ", and these " +
@@ -202,7 +206,7 @@ std::unique_ptr<dedup_memory> make_memory(const dedup_options& chosen, const rec
                              ", and --fpr says " + rate_text(*chosen.rate));
         state = chosen.state;
     }
-    if (!chosen.state.empty() && !state) check_output(chosen.state, true);
+    if (!chosen.state.empty() && !state) check_output(chosen.state, true, {}, is_filter_file);
     if (chosen.exact) return make_exact_memory(chosen.input, form);
     if (!chosen.window.empty()) {
         window_choice how;
@@ -288,7 +292,7 @@ int dedup(const dedup_options& chosen) {
                   .lock = lock_state(chosen.state),
                   .memory = make_memory(chosen, reader, hasher, form),
                   .out = output(STDOUT_FILENO, "standard output", chosen.input.frame),
-                  .shown = progress(reader, "dedup")};
+                  .shown = progress(reader, {.doing = "dedup", .beside_lines = true})};
     pipeline<dedup_job> line(reader, chosen.input.frame, [&] { return dedup_job(run); });
     try {
         const commit_timer timer(run);

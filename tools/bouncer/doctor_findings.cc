@@ -1,6 +1,7 @@
 #include "doctor_findings.h"
 
 #include "file_report.h"
+#include "filter_file.h"
 #include "keyless_filter.h"
 #include "machine.h"
 #include "slice_fill.h"
@@ -223,9 +224,10 @@ void check_age(findings& out, const snapshot_info& info) {
 std::vector<finding> examine(const std::string& path) {
     findings out;
     const auto pages = touch_pages(path); // before anything else brings the file into the page cache
+    refuse_as_output(path);
     const auto info = verify(path);
     if (!info) {
-        const failure why = detail::in_file(info.error(), path);
+        const failure why = explained(info.error(), path);
         if (why.code != error_code::corrupt) throw tool_error(why.message);
         out.push_back({level::problem, "checksums", why.message,
                        "do not use it: take the file from where it came from again, or build it anew"});

@@ -1,6 +1,7 @@
 // bouncer export: one of our filters as the file of another program.
 #include "commands.h"
-#include "stored_filter.h"
+#include "filter_file.h"
+#include "output_file.h"
 #include "text.h"
 #include "tool_error.h"
 
@@ -28,8 +29,9 @@ struct export_flags {
 
 int run_export(const export_flags& flags) {
     const foreign_format format = value_or_throw(foreign_format_of(flags.format), "--format");
-    check_output(flags.output, flags.force);
-    change_lock lock = lock_output(flags.output);
+    check_output(flags.output, flags.force, {&flags.input, 1}, is_any_filter);
+    change_lock lock = lock_output(flags.output, is_any_filter);
+    value_or_throw(inspect_filter(flags.input));
     const snapshot_info info =
         value_or_throw(export_file(format, flags.input, flags.output, true, flags.force, &lock));
     std::error_code ignored;
@@ -61,7 +63,7 @@ run_function add_export(CLI::App& command) {
     command.add_option("INPUT", flags->input, "The filter. Example: known.bnc")->required();
     command.add_option("-o,--output", flags->output, "The new file. Example: -o known.bloom")->required();
     command.add_flag("--force", flags->force,
-                     "Replace the output if it exists. Example: --force -o known.bloom");
+                     "Replace the output if it exists and is a filter. Example: --force -o known.bloom");
     command.add_flag("--json", flags->json,
                      "The report as JSON. Example: bouncer export --json ... | jq .file_bytes");
     command.footer("Example: bouncer build --kind dcso_bloom --fpr 0.001 -o known.bnc hashes.txt && bouncer "

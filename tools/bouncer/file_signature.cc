@@ -61,6 +61,15 @@ bool is_dcso(std::string_view first) noexcept {
     return rate > 0 && rate < 1;
 }
 
+// Its header as Thrift's compact protocol writes it: a number of bytes, then three unions with nothing in them.
+bool is_parquet_filter(std::string_view first) noexcept {
+    if (first.empty() || first[0] != '\x15') return false;
+    std::size_t at = 1;
+    while (at < first.size() && at < 5 && (first[at] & 0x80) != 0) ++at;
+    return first.substr(std::min(at + 1, first.size()))
+        .starts_with("\x1c\x1c\0\0\x1c\x1c\0\0\x1c\x1c\0\0\0"sv);
+}
+
 bool is_text(std::string_view first) noexcept {
     return std::none_of(first.begin(), first.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -104,8 +113,9 @@ std::string look_of(const std::string& path) {
     if (const signature* const found = signature_of(first)) return std::string(found->name);
     if (is_tar(first)) return "a tar archive";
     if (first.starts_with("PAR1")) return "a Parquet file";
-    if (is_dcso(first)) return "a DCSO filter";
-    return is_text(first) ? "text" : "";
+    if (is_dcso(first)) return std::string(dcso_look);
+    if (is_parquet_filter(first)) return std::string(parquet_filter_look);
+    return is_text(first) ? std::string(text_look) : "";
 }
 
 bool is_filter_file(const std::string& path) {

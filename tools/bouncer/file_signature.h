@@ -30,6 +30,11 @@ bool may_become_signature(std::string_view first) noexcept;
 inline constexpr std::size_t tar_mark_end = 262;
 bool is_tar(std::string_view first) noexcept;
 
+// What these look like, in the words of look_of().
+inline constexpr std::string_view text_look = "text";
+inline constexpr std::string_view dcso_look = "a DCSO filter";
+inline constexpr std::string_view parquet_filter_look = "a Bloom filter out of a Parquet file";
+
 // [any-thread] What the file looks like, for a message: "a gzip file", "a DCSO filter", "text". Empty if that is not known
 // or it cannot be read. Waits for nothing: of a pipe it says nothing.
 std::string look_of(const std::string& path);

@@ -119,7 +119,7 @@ class count_job {
 // The lines of a regular file from where it is read, pieces of it on all cores. A piece stays in a core's cache between its
 // being read and its being counted. Nothing where the file is shorter than the system says, as those of /sys are: what it
 // would give when read again is not known either.
-std::optional<std::uint64_t> counted_lines(const std::string& path, char end) {
+std::optional<std::uint64_t> counted_lines(const std::string& path, char end, const progress_line& bar) {
     constexpr std::size_t piece_bytes = std::size_t{128} << 10;
     const byte_input from = byte_input::open(path, true);
     const std::uint64_t size = from.size_bytes();
@@ -127,7 +127,7 @@ std::optional<std::uint64_t> counted_lines(const std::string& path, char end) {
     std::atomic<std::uint64_t> sum = 0;
     std::exception_ptr failed;
     std::mutex mutex; // of failed
-    progress shown([&] { return static_cast<double>(next) / static_cast<double>(size); }, "counting");
+    progress shown([&] { return static_cast<double>(next) / static_cast<double>(size); }, bar);
     const auto count = [&](bool tells) {
         try {
             const auto room = std::make_unique_for_overwrite<char[]>(piece_bytes);
@@ -148,6 +148,7 @@ std::optional<std::uint64_t> counted_lines(const std::string& path, char end) {
     };
     {
         std::vector<std::jthread> others;
+        std::optional<signals_for_main_only> held(std::in_place);
         for (unsigned i = 1; i < std::thread::hardware_concurrency() && size > record_reader::chunk_bytes;
              ++i) {
             try {
@@ -156,6 +157,7 @@ std::optional<std::uint64_t> counted_lines(const std::string& path, char end) {
                 break; // fewer threads do as well
             }
         }
+        held.reset();
         count(true);
     }
     if (failed) std::rethrow_exception(failed);
@@ -191,9 +193,9 @@ bool countable(const std::string& path, framing frame) {
 } // namespace
 
 filled add_records(const add_function& add, adding how, record_reader& reader, const input_options& input,
-                   const key_form& form, const any_hasher& hasher, const std::string& doing,
+                   const key_form& form, const any_hasher& hasher, const progress_line& bar,
                    counting distinct) {
-    fill_run run{add, how, hasher, progress(reader, doing), distinct, {}, {}};
+    fill_run run{add, how, hasher, progress(reader, bar), distinct, {}, {}};
     pipeline<fill_job> line(reader, input.frame, [&] { return fill_job(run, input, form); });
     line.run(pipeline_threads(reader));
     if (distinct == counting::by_sketch) run.sum.distinct = run.seen.distinct_of(run.sum.records);
@@ -291,8 +293,8 @@ std::span<const std::uint64_t> hash_spool::block(std::size_t i, std::vector<std:
 }
 
 void spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
-                   const any_hasher& hasher) {
-    spool_run run{to, hasher, progress(reader, "reading")};
+                   const any_hasher& hasher, const progress_line& bar) {
+    spool_run run{to, hasher, progress(reader, bar)};
     pipeline<spool_job> line(reader, input.frame, [&] { return spool_job(run, input, form); });
     line.run(pipeline_threads(reader));
 }
@@ -307,7 +309,7 @@ std::uint64_t distinct_in(const any_filter& filter, std::uint64_t records) {
     return told_apart(value_or_throw(filter.approximate_size()), records);
 }
 
-std::optional<std::uint64_t> counted_records(const input_options& input) {
+std::optional<std::uint64_t> counted_records(const input_options& input, bool quiet) {
     const std::vector<std::string> files = input.files.empty() ? std::vector<std::string>{"-"} : input.files;
     if (std::count(files.begin(), files.end(), "-") > 1) return std::nullopt;
     for (const std::string& path : files)
@@ -321,7 +323,8 @@ std::optional<std::uint64_t> counted_records(const input_options& input) {
         return sum;
     }
     for (const std::string& path : files) {
-        const auto some = counted_lines(path, terminator_of(input.frame));
+        const auto some =
+            counted_lines(path, terminator_of(input.frame), {.doing = "counting", .quiet = quiet});
         if (!some) return std::nullopt;
         sum += *some;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "keys.h"
+#include "progress.h"
 #include "records.h"
 #include "stored_filter.h"
 
@@ -21,6 +22,7 @@ namespace bouncer::tool {
 struct filled {
     std::uint64_t records = 0;  // keys of the input, repeated ones too
     std::uint64_t distinct = 0; // of these, within 1 %, if they were counted
+    bool exact = false;         // to the last one
     // Adds that found the filter without the key. The keys that were new are more: a false positive seems to be there.
     std::uint64_t surely_new = 0;
 };
@@ -40,7 +42,7 @@ enum class counting : bool { no, by_sketch };
 // Adds every key of the input; they are read, cut and hashed on all cores. Throws tool_error; stops when interrupted, and
 // the caller looks.
 filled add_records(const add_function& add, adding how, record_reader& reader, const input_options& input,
-                   const key_form& form, const any_hasher& hasher, const std::string& doing,
+                   const key_form& form, const any_hasher& hasher, const progress_line& bar,
                    counting distinct);
 
 // Hashes of an input whose length nobody knows: in memory up to a cap, then in a file without a name. [exclusive]
@@ -69,7 +71,7 @@ class hash_spool {
 };
 // The hashes of every key of the input, in order.
 void spool_records(hash_spool& to, record_reader& reader, const input_options& input, const key_form& form,
-                   const any_hasher& hasher);
+                   const any_hasher& hasher, const progress_line& bar);
 
 // How many distinct keys, within 1 %: of hashes by a sketch; of a filter with room for all of its `records` by its fill, which
 // costs nothing more than a look. Both say `records` where they cannot tell the two apart.
@@ -77,7 +79,7 @@ std::uint64_t distinct_in(hash_spool& hashes);
 std::uint64_t distinct_in(const any_filter& filter, std::uint64_t records);
 
 // The records of regular, uncompressed files, standard input too, which are counted first; nothing for other inputs.
-std::optional<std::uint64_t> counted_records(const input_options& input);
+std::optional<std::uint64_t> counted_records(const input_options& input, bool quiet);
 
 // "≈645,000 distinct": three digits, or all of them where they are those of `records`.
 std::string distinct_text(std::uint64_t distinct, std::uint64_t records);

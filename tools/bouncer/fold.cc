@@ -1,8 +1,11 @@
 // bouncer fold: a smaller filter of the same keys, without them.
 #include "commands.h"
+#include "file_signature.h"
 #include "filling.h"
+#include "filter_file.h"
 #include "keyless_filter.h"
 #include "numbers.h"
+#include "output_file.h"
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
@@ -27,6 +30,7 @@ struct fold_options {
     std::string output;
     std::optional<std::uint64_t> factor;
     std::optional<double> fit;
+    bool in_place = false; // the input is the output
     bool force = false;
     bool json = false;
     bool quiet = false;
@@ -71,9 +75,13 @@ std::uint64_t best_factor(const keyless_filter& from, const detail::kind_entry& 
 int fold(const fold_options& chosen) {
     if (chosen.factor.has_value() == chosen.fit.has_value())
         throw tool_error("give either --factor N or --fit RATE");
-    check_output(chosen.output, chosen.force);
-    change_lock lock = lock_output(chosen.output); // it may be the filter itself
-    const snapshot_info info = value_or_throw(inspect(chosen.input));
+    if (chosen.in_place != chosen.output.empty())
+        throw tool_error("give either -o,--output FILE or --in-place");
+    if (!chosen.in_place) check_output(chosen.output, chosen.force, {&chosen.input, 1}, is_filter_file);
+    const std::string& output = chosen.in_place ? chosen.input : chosen.output;
+    // Before it is read: no add is lost.
+    change_lock lock = chosen.in_place ? lock_to_change(output) : lock_output(output, is_filter_file);
+    const snapshot_info info = value_or_throw(inspect_filter(chosen.input));
     const detail::kind_entry& kind = *detail::find_kind(info.kind);
     if (kind.folded == nullptr)
         throw tool_error(chosen.input + ": a " + std::string(kind.name) + " cannot be folded");
@@ -84,17 +92,17 @@ int fold(const fold_options& chosen) {
                          .keys_added = info.keys_added,
                          .fpr_promised = chosen.fit.value_or(info.fpr_promised),
                          .compress = info.compressed,
-                         .replace = chosen.force,
+                         .replace = chosen.force || chosen.in_place,
                          .lock = &lock};
     if (const auto fields = kind.folded(info.fields, factor); fields && options.fpr_promised > 0)
         options.keys_designed = math::capacity(kind.shape(*fields), options.fpr_promised);
-    const auto folded = fold_file(chosen.input, chosen.output, factor, options);
+    const auto folded = fold_file(chosen.input, output, factor, options);
     if (!folded) throw tool_error(detail::in_file(folded.error(), chosen.input).message);
-    const keyless_filter made = open_keyless(chosen.output, access::map);
+    const keyless_filter made = open_keyless(output, access::map);
     const double rate = value_or_throw(made.filter.expected_fpr());
-    warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(chosen.output));
+    warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(output));
     if (chosen.json) {
-        nlohmann::ordered_json report{{"file", json_text(chosen.output)},
+        nlohmann::ordered_json report{{"file", json_text(output)},
                                       {"kind", kind.name},
                                       {"factor", factor},
                                       {"size_bytes_before", info.payload_bytes},
@@ -106,7 +114,7 @@ int fold(const fold_options& chosen) {
         if (options.fpr_promised > 0) report["fpr_promised"] = options.fpr_promised;
         std::cout << report.dump(2) << '\n';
     } else if (!chosen.quiet) {
-        std::cerr << line_text(chosen.output) << ": folded by " << factor << ", from "
+        std::cerr << line_text(output) << ": folded by " << factor << ", from "
                   << bytes_text(info.payload_bytes) << " to " << bytes_text(folded->payload_bytes)
                   << "; false-positive rate " << rate_text(rate) << " now\n";
     }
@@ -120,9 +128,14 @@ run_function add_fold(CLI::App& command) {
     command.add_option("FILTER", chosen->input, "The filter: bouncer fold big.bnc -o small.bnc --fit 1%")
         ->type_name("FILE.bnc")
         ->required();
-    command.add_option("-o,--output", chosen->output, "The file to write: -o small.bnc")
-        ->type_name("FILE.bnc")
-        ->required();
+    auto* const output = command
+                             .add_option("-o,--output", chosen->output,
+                                         "The file to write, not the filter itself: -o small.bnc")
+                             ->type_name("FILE.bnc");
+    command
+        .add_flag("--in-place", chosen->in_place,
+                  "Replace the filter by the smaller one: fold --in-place big.bnc --factor 2")
+        ->excludes(output);
     auto* const factor = add_count(command, "--factor", chosen->factor,
                                    "So many times smaller; must divide the filter's blocks: --factor 4");
     add_rate(command, "--fit", chosen->fit,
@@ -130,7 +143,7 @@ run_function add_fold(CLI::App& command) {
         ->excludes(factor);
     command.add_flag(
         "--force", chosen->force,
-        "Replace a file that exists, even the filter itself: fold --force a.bnc -o a.bnc --factor 2");
+        "Replace a filter that exists, and nothing else: fold --force a.bnc -o b.bnc --factor 2");
     command.add_flag("-q,--quiet", chosen->quiet,
                      "No line about what was made: fold -q a.bnc -o b.bnc --factor 2");
     command.add_flag("--json", chosen->json, "What was made, as JSON: fold --json a.bnc -o b.bnc --factor 2");

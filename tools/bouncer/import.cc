@@ -1,9 +1,12 @@
 // bouncer import: a filter that another program wrote becomes one of ours.
 #include "byte_input.h"
 #include "commands.h"
-#include "stored_filter.h"
+#include "file_signature.h"
+#include "output_file.h"
 #include "text.h"
 #include "tool_error.h"
+
+#include "format/kinds.h"
 
 #include <bouncer/interchange.h>
 
@@ -37,23 +40,31 @@ result<snapshot_info> import_compressed(foreign_format format, const import_flag
             return input->read(reinterpret_cast<char*>(into.data()), into.size());
         });
     };
-    auto done = import_bytes(format, open, flags.output, options);
-    if (!done && done.error().message.find(flags.output) == std::string::npos)
-        return failure{done.error().code, flags.input + ": " + done.error().message};
-    return done;
+    return import_bytes(format, open, flags.output, options);
+}
+
+// Why it failed. Of a file that is something else, that; what is wrong behind the first bytes only its reader knows.
+std::string reason(foreign_format format, const import_flags& flags, bool packed, const failure& why) {
+    if (why.message.find(flags.output) != std::string::npos) return why.message;
+    const std::string look = packed ? "" : look_of(flags.input);
+    const std::string_view wanted = format == foreign_format::dcso ? dcso_look : parquet_filter_look;
+    const bool content = why.code == error_code::corrupt || why.code == error_code::unknown_version;
+    if (!content || look.empty() || look == wanted) return detail::in_file(why, flags.input).message;
+    return flags.input + ": this is " + look + ", not " + std::string(wanted);
 }
 
 int run_import(const import_flags& flags) {
     const foreign_format format = value_or_throw(foreign_format_of(flags.format), "--format");
-    check_output(flags.output, flags.force);
-    change_lock lock = lock_output(flags.output);
+    check_output(flags.output, flags.force, {&flags.input, 1}, is_filter_file);
+    change_lock lock = lock_output(flags.output, is_filter_file);
     const import_options options{.drop_metadata = flags.drop_metadata, .replace = flags.force, .lock = &lock};
     if (flags.input == "-")
         throw tool_error("standard input cannot be read twice, as an import needs; name a file");
     const bool packed = byte_input::open(flags.input).compressed();
-    const snapshot_info info =
-        value_or_throw(packed ? import_compressed(format, flags, options)
-                              : import_file(format, flags.input, flags.output, options));
+    const auto made = packed ? import_compressed(format, flags, options)
+                             : import_file(format, flags.input, flags.output, options);
+    if (!made) throw tool_error(reason(format, flags, packed, made.error()));
+    const snapshot_info& info = *made;
     if (flags.json) {
         nlohmann::json out{{"kind", kind_of(format)},
                            {"format", name_of(format)},
@@ -93,7 +104,7 @@ run_function add_import(CLI::App& command) {
         ->required();
     command.add_option("-o,--output", flags->output, "The new file. Example: -o hashlookup.bnc")->required();
     command.add_flag("--force", flags->force,
-                     "Replace the output if it exists. Example: --force -o known.bnc");
+                     "Replace the output if it exists and is a filter. Example: --force -o known.bnc");
     command.add_flag("--drop-metadata", flags->drop_metadata,
                      "Leave out free bytes of a dcso file that exceed the 1024 of a label, instead of "
                      "refusing it. Example: "

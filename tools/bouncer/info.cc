@@ -21,18 +21,24 @@ struct info_options {
 };
 
 int info(const info_options& chosen) {
+    int code = exit_done;
     std::vector<file_report> reports;
     for (const std::string& path : chosen.paths) {
-        const keyless_filter stored = open_keyless(path, access::map);
-        reports.push_back(report_of(path, stored.info, stored.filter));
+        try {
+            const keyless_filter stored = open_keyless(path, access::map);
+            reports.push_back(report_of(path, stored.info, stored.filter));
+        } catch (const tool_error& error) { // the others are told all the same
+            code = complain("info", error.what());
+        }
     }
+    if (reports.empty()) return code;
     if (chosen.prometheus)
         std::cout << info_prometheus(reports);
     else if (chosen.json)
-        std::cout << info_json(reports);
+        std::cout << info_json(reports, chosen.paths.size() > 1);
     else
         std::cout << info_lines(reports);
-    return exit_done;
+    return code;
 }
 
 } // namespace
@@ -48,7 +54,9 @@ run_function add_info(CLI::App& command) {
         .add_flag("--prometheus", chosen->prometheus,
                   "As metrics, for node_exporter's textfile collector: info --prometheus *.bnc")
         ->excludes(json);
-    command.footer("Every byte is checked on the way. Keys are estimated from the bits, the rate is that of "
+    command.footer("Every byte is checked on the way. Of several files, those that can be read are told; for "
+                   "the others the\n"
+                   "exit status is 2. Keys are estimated from the bits, the rate is that of "
                    "the bits as\n"
                    "they are now. No secret key is needed. Examples:\n"
                    "  bouncer info words.bnc\n"

@@ -68,16 +68,20 @@ std::string added_text(const file_report& r) {
     return kind != nullptr && kind->is_static ? count_text(*r.keys_added) : about_text(*r.keys_added);
 }
 
-// The value of a label: backslash, quote and line end are escaped, other bytes stay.
+// The value of a label: backslash, quote and line end are escaped. The format takes all of UTF-8, and nothing else; what would
+// upset whoever reads the page becomes U+FFFD, as bytes that are not valid UTF-8 do.
 std::string label_value(const std::string& text) {
     std::string out;
     for (const char c : json_text(text)) {
-        if (c == '\n') {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '\n')
             out += "\\n";
-            continue;
-        }
-        if (c == '\\' || c == '"') out += '\\';
-        out += c;
+        else if (c == '\\' || c == '"')
+            out += std::string{'\\', c};
+        else if (byte < ' ' || byte == 127)
+            out += "\xef\xbf\xbd";
+        else
+            out += c;
     }
     return out;
 }
@@ -132,8 +136,8 @@ std::string info_lines(std::span<const file_report> reports) {
     return out;
 }
 
-std::string info_json(std::span<const file_report> reports) {
-    if (reports.size() == 1) return json_of(reports.front()).dump(2) + "\n";
+std::string info_json(std::span<const file_report> reports, bool as_list) {
+    if (!as_list) return json_of(reports.front()).dump(2) + "\n";
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const file_report& each : reports) list.push_back(json_of(each));
     return list.dump(2) + "\n";

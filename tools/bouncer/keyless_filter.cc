@@ -1,5 +1,6 @@
 #include "keyless_filter.h"
 
+#include "filter_file.h"
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
@@ -13,13 +14,12 @@
 namespace bouncer::tool {
 
 keyless_filter open_keyless(const std::string& path, access how) {
-    auto info = inspect(path);
-    if (!info) throw tool_error(detail::in_file(info.error(), path).message);
-    if (info->compressed || info->kind == atomic_scalable_bloom::kind_id) how = access::load;
-    if (how == access::load) check_fits(path, info->payload_bytes);
+    auto info = value_or_throw(inspect_filter(path));
+    if (info.compressed || info.kind == atomic_scalable_bloom::kind_id) how = access::load;
+    if (how == access::load) check_fits(path, info.payload_bytes);
     auto filter = open(path, how);
     if (!filter) throw tool_error(detail::in_file(filter.error(), path).message);
-    return {path, std::move(*info), std::move(*filter)};
+    return {path, std::move(info), std::move(*filter)};
 }
 
 save_options as_before(const snapshot_info& info, change_lock& lock) {

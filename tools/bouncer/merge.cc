@@ -1,7 +1,10 @@
 // bouncer merge: the union of filters in files, as a new file.
 #include "commands.h"
+#include "file_signature.h"
 #include "filling.h"
+#include "filter_file.h"
 #include "keyless_filter.h"
+#include "output_file.h"
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
@@ -26,6 +29,7 @@ namespace {
 struct merge_options {
     std::string output;
     std::vector<std::string> inputs;
+    bool in_place = false; // the first input is the output
     bool force = false;
     bool json = false;
     bool quiet = false;
@@ -69,16 +73,49 @@ void merge_loaded(const std::vector<std::string>& paths, const std::string& outp
     ok_or_throw(save(first.filter, output, options));
 }
 
+// Two builds for other numbers of keys differ in their parameters, which nobody gave: what differs is what was asked for.
+void check_design(const std::string& first_path, const snapshot_info& first, const std::string& path,
+                  const snapshot_info& other) {
+    const detail::kind_entry& kind = *detail::find_kind(first.kind);
+    const bool told =
+        first.keys_designed * other.keys_designed != 0 && first.fpr_promised * other.fpr_promised > 0;
+    if (first.kind != other.kind || kind.is_static || first.kind == atomic_scalable_bloom::kind_id ||
+        first.fields == other.fields || !told)
+        return;
+    const bool keys = first.keys_designed != other.keys_designed;
+    const bool rates = first.fpr_promised != other.fpr_promised;
+    if (!keys && !rates) return;
+    throw tool_error(
+        first_path + " and " + path + " were made for " +
+        (keys ? count_text(first.keys_designed) + " and " + count_text(other.keys_designed) + " keys" : "") +
+        (keys && rates ? ", " : "") +
+        (rates ? "rates of " + rate_text(first.fpr_promised) + " and " + rate_text(other.fpr_promised) : "") +
+        ": build both with the same " +
+        (keys && rates ? "--expect and --fpr"
+         : keys        ? "--expect"
+                       : "--fpr") +
+        ", or one of them with --like " + first_path);
+}
+
 int merge(const merge_options& chosen) {
-    check_output(chosen.output, chosen.force);
-    change_lock lock = lock_output(chosen.output); // it may be one of the filters
+    if (chosen.in_place != chosen.output.empty())
+        throw tool_error("give either -o,--output FILE or --in-place");
+    if (!chosen.in_place) check_output(chosen.output, chosen.force, chosen.inputs, is_filter_file);
+    const std::string& output = chosen.in_place ? chosen.inputs.front() : chosen.output;
+    // Before it is read: no add is lost.
+    change_lock lock = chosen.in_place ? lock_to_change(output) : lock_output(output, is_filter_file);
     const auto [paths, repeated] = different(chosen.inputs);
-    save_options options{.replace = chosen.force, .lock = &lock};
+    save_options options{.replace = chosen.force || chosen.in_place, .lock = &lock};
     bool by_or = true;
+    snapshot_info first;
     for (std::size_t i = 0; i < paths.size(); ++i) {
-        const snapshot_info info = value_or_throw(inspect(paths[i]));
+        const snapshot_info info = value_or_throw(inspect_filter(paths[i]));
         options.keys_added += info.keys_added;
-        if (i != 0) continue;
+        if (i != 0) {
+            check_design(paths.front(), first, paths[i], info);
+            continue;
+        }
+        first = info;
         options.label = info.label;
         options.keys_designed = info.keys_designed;
         options.fpr_promised = info.fpr_promised;
@@ -87,32 +124,28 @@ int merge(const merge_options& chosen) {
         by_or = kind.union_is_or || kind.is_static; // of static ones merge_files says why not
     }
     if (by_or) {
-        if (const auto merged = merge_files(paths, chosen.output, options); !merged)
+        if (const auto merged = merge_files(paths, output, options); !merged)
             throw tool_error(merged.error().message);
     } else {
-        merge_loaded(paths, chosen.output, options);
+        merge_loaded(paths, output, options);
     }
     for (const std::string& path : repeated)
         std::cerr << "warning: " << line_text(path) << " is given twice, and was taken once\n";
-    const keyless_filter made = open_keyless(chosen.output, access::map);
-    warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(chosen.output));
+    const keyless_filter made = open_keyless(output, access::map);
+    warn_if_overfull(made.filter, options.keys_designed, options.fpr_promised, line_text(output));
     const auto keys = made.filter.approximate_size();
     const auto rate = made.filter.expected_fpr();
     if (chosen.json) {
-        nlohmann::ordered_json report{{"file", json_text(chosen.output)},
-                                      {"kind", made.filter.kind_name()},
-                                      {"files", paths.size()},
-                                      {"keys_added", options.keys_added},
-                                      {"keys_estimated", nullptr},
-                                      {"fpr_promised", nullptr},
-                                      {"fpr_expected", nullptr},
-                                      {"size_bytes", made.filter.size_bytes()}};
+        nlohmann::ordered_json report{{"file", json_text(output)}, {"kind", made.filter.kind_name()},
+                                      {"files", paths.size()},     {"keys_added", options.keys_added},
+                                      {"keys_estimated", nullptr}, {"fpr_promised", nullptr},
+                                      {"fpr_expected", nullptr},   {"size_bytes", made.filter.size_bytes()}};
         if (keys) report["keys_estimated"] = *keys;
         if (options.fpr_promised > 0) report["fpr_promised"] = options.fpr_promised;
         if (rate) report["fpr_expected"] = *rate;
         std::cout << report.dump(2) << '\n';
     } else if (!chosen.quiet) {
-        std::cerr << line_text(chosen.output) << ": " << made.filter.kind_name() << " of " << paths.size()
+        std::cerr << line_text(output) << ": " << made.filter.kind_name() << " of " << paths.size()
                   << (paths.size() == 1 ? " file, " : " files, ") << bytes_text(made.filter.size_bytes());
         if (keys) std::cerr << ", about " << short_count_text(*keys) << " keys";
         if (rate) std::cerr << ", false-positive rate " << rate_text(*rate);
@@ -125,17 +158,21 @@ int merge(const merge_options& chosen) {
 
 run_function add_merge(CLI::App& command) {
     auto chosen = std::make_shared<merge_options>();
-    command.add_option("-o,--output", chosen->output, "The file to write: -o all.bnc")
-        ->type_name("FILE.bnc")
-        ->required();
+    auto* const output =
+        command
+            .add_option("-o,--output", chosen->output, "The file to write, none of the filters: -o all.bnc")
+            ->type_name("FILE.bnc");
+    command
+        .add_flag("--in-place", chosen->in_place,
+                  "Replace the first of the filters by the union: merge --in-place all.bnc tuesday.bnc")
+        ->excludes(output);
     command
         .add_option("FILTERS", chosen->inputs,
                     "Filters of one kind, size and hash: bouncer merge -o all.bnc monday.bnc tuesday.bnc")
         ->type_name("FILE.bnc")
         ->required();
-    command.add_flag(
-        "--force", chosen->force,
-        "Replace a file that exists, even one of the filters: merge --force -o a.bnc a.bnc b.bnc");
+    command.add_flag("--force", chosen->force,
+                     "Replace a filter that exists, and nothing else: merge --force -o all.bnc a.bnc b.bnc");
     command.add_flag("-q,--quiet", chosen->quiet, "No line about what was made: merge -q -o all.bnc *.bnc");
     command.add_flag("--json", chosen->json, "What was made, as JSON: merge --json -o all.bnc *.bnc");
     command.footer("The union is as if all keys had been added to one filter. Label, design and promised "

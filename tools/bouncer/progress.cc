@@ -26,19 +26,20 @@ std::size_t terminal_columns() {
 
 } // namespace
 
-progress::progress(const record_reader& reader, std::string doing)
+progress::progress(const record_reader& reader, progress_line how)
     : progress(
           [&reader] {
               const auto total = reader.total_bytes();
               if (!total || *total == 0) return std::nan("");
               return static_cast<double>(reader.taken_bytes()) / static_cast<double>(*total);
           },
-          std::move(doing)) {}
+          std::move(how)) {}
 
-progress::progress(std::function<double()> share, std::string doing)
-    : share_(std::move(share)), doing_(std::move(doing)),
-      shown_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1), begin_(clock::now()),
-      last_(begin_) {}
+progress::progress(std::function<double()> share, progress_line how)
+    : share_(std::move(share)), how_(std::move(how)),
+      shown_(!how_.quiet && ::isatty(STDERR_FILENO) == 1 &&
+             !(how_.beside_lines && ::isatty(STDOUT_FILENO) == 1)),
+      begin_(clock::now()), last_(begin_) {}
 
 void progress::clear() {
     if (drawn_) put("\r\x1b[K");
@@ -52,7 +53,7 @@ void progress::at(std::uint64_t records) {
     last_ = now;
     const double seconds = std::chrono::duration<double>(now - begin_).count();
     const double rate = static_cast<double>(records) / seconds;
-    std::string line = doing_.empty() ? "" : doing_ + "  ";
+    std::string line = how_.doing.empty() ? "" : how_.doing + "  ";
     if (const double told = share_(); !std::isnan(told)) {
         const double share = std::min(1.0, told);
         constexpr std::size_t width = 24;

@@ -1,5 +1,4 @@
-// A line on a terminal's stderr that says how far the input is read: share, rate, time left. Silent elsewhere,
-// and where lines are printed to the terminal themselves.
+// A line on a terminal's stderr that says how far the input is read: share, rate, time left. Silent elsewhere.
 #pragma once
 
 #include "records.h"
@@ -11,11 +10,18 @@
 
 namespace bouncer::tool {
 
+struct progress_line {
+    std::string doing;  // "build"
+    bool quiet = false; // never shown
+    bool beside_lines =
+        false; // the command prints lines meanwhile: not shown where these go to a terminal too
+};
+
 // [exclusive]: in the pipeline, from deliver().
 class progress {
   public:
-    explicit progress(const record_reader& reader, std::string doing = "");
-    progress(std::function<double()> share, std::string doing); // share: 0 to 1, or NaN if nobody knows
+    progress(const record_reader& reader, progress_line how);
+    progress(std::function<double()> share, progress_line how); // share: 0 to 1, or NaN if nobody knows
     ~progress() { clear(); }
     void clear(); // removes the line
     void at(std::uint64_t records);
@@ -23,7 +29,7 @@ class progress {
   private:
     using clock = std::chrono::steady_clock;
     std::function<double()> share_;
-    std::string doing_;
+    progress_line how_;
     bool shown_;
     bool drawn_ = false;
     clock::time_point begin_;

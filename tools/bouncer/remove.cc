@@ -1,5 +1,6 @@
 // bouncer remove: keys out of a counting_bloom in a file, which is replaced as a whole.
 #include "commands.h"
+#include "filter_file.h"
 #include "keyless_filter.h"
 #include "pipeline.h"
 #include "progress.h"
@@ -75,14 +76,16 @@ class remove_job {
 
 int remove(const remove_options& chosen) {
     const auto key = chosen.key_file.empty() ? std::nullopt : std::optional(read_key_file(chosen.key_file));
+    refuse_swapped(chosen.path, chosen.input.files);
     change_lock lock = lock_to_change(chosen.path);
     stored_filter from = open_stored(chosen.path, access::load, key, chosen.form);
+    refuse_useless_key(key, {&from, 1});
     const bool can = from.filter.visit([]<class F>(const F&) { return deletable<F>; });
     if (!can) throw tool_error(chosen.path + ": " + from.filter.try_remove(0).error().message);
     // Of absent keys, so many seem to be there.
     const double slips = value_or_throw(from.filter.expected_fpr());
     record_reader reader(chosen.input.files, chosen.input.frame);
-    remove_run run{from, chosen, reader, progress(reader, "remove")};
+    remove_run run{from, chosen, reader, progress(reader, {.doing = "remove", .quiet = chosen.quiet})};
     pipeline<remove_job> line(reader, chosen.input.frame, [&] { return remove_job(run); });
     line.run(pipeline_threads(reader));
     stop_if_interrupted(); // nothing was written

@@ -1,5 +1,6 @@
 #include "secret.h"
 
+#include "nearest.h"
 #include "tool_error.h"
 
 #include <CLI/CLI.hpp>
@@ -23,6 +24,16 @@ secret_key read_key_file(const std::string& path) {
     return *key;
 }
 
+namespace {
+
+std::vector<std::string> hash_names() {
+    std::vector<std::string> out;
+    for (std::uint32_t id = 1; !detail::hash_name(id).empty(); ++id) out.emplace_back(detail::hash_name(id));
+    return out;
+}
+
+} // namespace
+
 std::optional<secret_key> hash_flags::key() const {
     if (key_file.empty()) return std::nullopt;
     return read_key_file(key_file);
@@ -34,7 +45,7 @@ any_hasher hash_flags::hasher() const {
     auto made = any_hasher::make(chosen, 0, secret);
     if (!made)
         throw tool_error((secret || chosen.starts_with("siphash") ? "--hash and --key-file: " : "--hash: ") +
-                         made.error().message);
+                         made.error().message + suggestion(chosen, hash_names()));
     return *made;
 }
 

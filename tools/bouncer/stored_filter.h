@@ -7,6 +7,7 @@
 #include <bouncer/any_hasher.h>
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace bouncer::tool {
@@ -24,18 +25,15 @@ struct stored_filter {
 stored_filter open_stored(const std::string& path, access how, const std::optional<secret_key>& key,
                           const form_flags& asked);
 
+// Throws tool_error if there is a key, and none of the filters has a hash that takes one.
+void refuse_useless_key(const std::optional<secret_key>& key, std::span<const stored_filter> filters);
+
 // save() over the file that it came from, with what `info` says.
 void save_back(const stored_filter& from, change_lock& lock);
 
 // The file, to be loaded, changed and saved: other commands wait, and no process gets it by open_shared. A signal ends the
 // wait. Throws tool_error.
 change_lock lock_to_change(const std::string& path);
-// The same for a file that is about to be replaced. Holds nothing where there is no such file.
-change_lock lock_output(const std::string& path);
-
-// Refuses a path that exists, unless forced, and a folder that takes no files, before any work is done. That decides
-// nothing: another command may be faster, and save_options::replace says what then.
-void check_output(const std::string& path, bool force);
 
 // Kinds by name, or by a beginning that only one has: "scalable" is scalable_bloom. Throws tool_error.
 std::string kind_of(const std::string& name);

@@ -21,6 +21,10 @@ struct tool_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// That line, whatever the message holds, such as the name of a file; returns exit_error. For errors after which a command
+// goes on.
+int complain(const std::string& name, const std::string& message);
+
 // Ends the command with a code and no message: SIGINT, or an output that nobody reads any more.
 struct quiet_exit {
     int code;

@@ -1,6 +1,7 @@
 // bouncer verify: every byte of a filter's file against its checksums.
 #include "commands.h"
 #include "file_report.h"
+#include "filter_file.h"
 #include "keyless_filter.h"
 #include "text.h"
 #include "tool_error.h"
@@ -39,6 +40,7 @@ int verify(const verify_options& chosen) {
     int code = exit_done;
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const std::string& path : chosen.paths) {
+        refuse_as_output(path);
         const auto info = bouncer::verify(path);
         nlohmann::ordered_json one{{"file", json_text(path)}, {"ok", info.has_value()}};
         if (info) {
@@ -50,11 +52,11 @@ int verify(const verify_options& chosen) {
         } else {
             const bool damaged = info.error().code == error_code::corrupt;
             code = std::max(code, damaged ? exit_none : exit_error);
-            const std::string why = detail::in_file(info.error(), path).message;
+            const std::string why = explained(info.error(), path).message;
             one["damaged"] = damaged;
             one["error"] = json_text(why);
             std::cout.flush();
-            std::cerr << "bouncer verify: " << line_text(why) << '\n';
+            complain("verify", why);
         }
         list.push_back(std::move(one));
     }
