@@ -32,7 +32,7 @@ if command -v groff >/dev/null; then
         checks=$((checks + 1))
     done
     groff -man -Tascii -P-cbou "$share/man1/bouncer-merge.1" >out 2>/dev/null
-    holds "bouncer merge [options] -o FILE.bnc FILTERS ..." out
+    holds "bouncer merge [options] FILTERS ..." out
 else
     skipped+=" groff"
 fi
