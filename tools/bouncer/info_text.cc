@@ -62,10 +62,12 @@ nlohmann::ordered_json json_of(const file_report& r) {
             {"checksum", r.checksum ? nlohmann::ordered_json(hex_text(*r.checksum)) : nullptr}};
 }
 
-// Adds are counted by a sketch, and may repeat keys; a build knows its keys.
+// Adds are counted by a sketch, and may repeat keys; a build of a static kind knows its keys. A number that is that of the
+// design to the last digit is shown so: rounded beside it, it would look like a loss.
 std::string added_text(const file_report& r) {
     const detail::kind_entry* const kind = detail::find_kind(r.info.kind);
-    return kind != nullptr && kind->is_static ? count_text(*r.keys_added) : about_text(*r.keys_added);
+    if (kind != nullptr && kind->is_static) return count_text(*r.keys_added);
+    return r.keys_added == r.keys_design ? "≈" + count_text(*r.keys_added) : about_text(*r.keys_added);
 }
 
 // The value of a label: backslash, quote and line end are escaped. The format takes all of UTF-8, and nothing else; what would
