@@ -143,10 +143,18 @@ struct latency_budget {
     double miss_ms = 0;
     double absent = 0;   // share of requests for absent keys, 0 to 1
     double tolerate = 0; // share of requests that may be late, 0 to 1
+    // Filters asked for one key, as the levels of a tree: each that errs costs one more miss_ms.
+    std::uint32_t levels = 1;
+};
+
+struct latency_share {
+    double late = 0; // share of requests. With several levels an upper bound
+    double mean_ms = 0;
 };
 
 struct latency_plan {
-    // The largest rate that keeps the budget; nullopt when it is kept without a filter.
+    // The largest rate that keeps the budget; nullopt when it is kept without a filter. With several levels: the sum of
+    // their rates, which are the reads in vain per absent key. The sum may be 1 or more where one miss is in time.
     std::optional<double> rate = std::nullopt;
     double late_without = 0; // share of requests that are late without a filter
     double mean_ms_without = 0;
@@ -156,49 +164,67 @@ struct latency_plan {
 
 // [any-thread] Errors: invalid_argument, also where no filter can help: the message says why.
 result<latency_plan> plan_latency(const latency_budget& budget);
+// [any-thread] What a rate gives, or a sum of rates. Where only the r-th search in vain makes a request late, at most
+// rate / r of the absent keys are late (Markov): an upper bound, at r = 1 and a sum of 0.01 at most 0.5 % too high.
+// Expects a budget that plan_latency accepts.
+latency_share latency_at(const latency_budget& budget, double rate);
 
 // ---- traffic -------------------------------------------------------------------------------------------------------
 
+// Of a tree a request may search several levels in vain: wasted and remaining count searches.
 struct traffic {
-    double avoided_per_s = 0;   // lookups that the filter spares
+    double avoided_per_s = 0;   // requests that the filter spares, or all filters of a tree together
     double wasted_per_s = 0;    // lookups for absent keys that it lets pass
     double remaining_per_s = 0; // all that still go through: present keys and wasted ones
 };
 
+struct lsm_split;
+
 // [any-thread] Errors: invalid_argument.
 result<traffic> plan_traffic(double requests_per_s, double absent, double rate);
+result<traffic> plan_traffic(double requests_per_s, double absent, const lsm_split& tree);
 
 // ---- LSM trees -----------------------------------------------------------------------------------------------------
 
+// Enough are two of keys, memory and reads: the most keys, the least memory or the fewest reads follow. Where all three
+// are given the memory is a bound.
 struct lsm_tree {
     std::uint32_t levels = 0; // 1 to 32
     double ratio = 0;         // a level has so many times the keys of the one above it; above 1, at most 1000
-    std::uint64_t keys = 0;   // of all levels
-    std::uint64_t size_bytes = 0; // of all filters
+    std::optional<std::uint64_t> keys = std::nullopt;       // of all levels
+    std::optional<std::uint64_t> size_bytes = std::nullopt; // of all filters
+    std::optional<double> bits_per_key = std::nullopt;      // instead of size_bytes
+    // Reads in vain per lookup of an absent key, the sum of the rates of all levels: above 0, below `levels`.
+    std::optional<double> reads = std::nullopt;
 };
 
 // One level, the smallest first.
 struct lsm_level {
     std::uint64_t keys = 0;
-    std::uint64_t size_bytes = 0; // 0: no filter
+    std::uint64_t size_bytes = 0; // of a flat filter that fits into its share; 0: no filter
     double bits_per_key = 0;
-    double rate = 1;         // exact, of a flat filter of that size
+    double rate = 1;         // exact, of that filter
     double uniform_rate = 1; // the same with the uniform choice
 };
 
 struct lsm_split {
     std::vector<lsm_level> levels;
     std::uint32_t unfiltered = 0; // levels without a filter
+    std::uint64_t keys = 0;
+    std::uint64_t size_bytes = 0; // of all filters
     // Expected reads in vain per lookup of an absent key: the sum of the rates.
     double reads = 0;
-    double uniform_reads = 0;
+    double uniform_reads = 0; // with the same memory, but the same bits per key on every level
     double uniform_bits_per_key = 0;
+    // The exact reads of these filters with so many keys in all levels, more or fewer than planned.
+    std::function<double(std::uint64_t)> reads_at = {};
 };
 
 // [any-thread] The bits per key of each level that make the sum of exp(-c ln^2 2) least, for sum n c = bits and c >= 0:
 // by Lagrange's condition rates in proportion to keys, and 1 where that exceeds 1. Exact for that curve.
 std::vector<double> monkey_bits(const std::vector<double>& level_keys, double bits);
-// [any-thread] Errors: invalid_argument, too_large.
+// [any-thread] Solved plans keep `reads` by their exact sum. Errors: invalid_argument, also for reads that need no filter;
+// too_large.
 result<lsm_split> plan_lsm(const lsm_tree& tree);
 
 // ---- measured ------------------------------------------------------------------------------------------------------

@@ -161,11 +161,26 @@ TEST(no_memory_beside, the_planner) {
     walk([] { return plan_capacity(1'000, {.per_year = -2}); }, [] {}, error_code::invalid_argument);
     walk([] { return plan_latency({}); }, [] {}, error_code::invalid_argument);
     walk([] { return plan_traffic(-1, 0, 0); }, [] {}, error_code::invalid_argument);
-    EXPECT_GT(walk([] { return plan_lsm({.levels = 3, .ratio = 10, .keys = 10'000, .size_bytes = 20'000}); }),
-              0u);
-    walk([] { return plan_lsm({}); }, [] {}, error_code::invalid_argument);
     EXPECT_GT(walk([] { return measure("blocked_bloom", few, 100); }), 0u);
     EXPECT_GT(walk([] { return measure("binary_fuse", few, 100); }), 0u);
+}
+
+TEST(no_memory_beside, the_planner_of_trees) {
+    using namespace planner;
+    for (const lsm_tree& tree :
+         {lsm_tree{.levels = 2, .ratio = 10, .keys = 50'000'000, .size_bytes = 20'000'000},
+          lsm_tree{.levels = 1, .ratio = 10, .keys = 50'000'000, .reads = 0.1}}) {
+        const double expected = plan_lsm(tree)->reads;
+        EXPECT_GT(walk([&]() -> result<void> {
+                      const auto got = plan_lsm(tree);
+                      if (!got) return got.error();
+                      if (got->reads != expected) return failure{error_code::corrupt, "another tree"};
+                      return {};
+                  }),
+                  0u);
+    }
+    walk([] { return plan_lsm({}); }, [] {}, error_code::invalid_argument);
+    walk([] { return plan_traffic(-1, 0, lsm_split{}); }, [] {}, error_code::invalid_argument);
 }
 
 } // namespace

@@ -127,14 +127,131 @@ TEST(planner_lsm, the_plan_adds_up) {
         bytes += level.size_bytes;
     }
     EXPECT_NEAR(static_cast<double>(keys), 1e8, 5);
-    EXPECT_LE(bytes, tree.size_bytes);
-    EXPECT_GE(bytes + 5, tree.size_bytes);
+    EXPECT_EQ(bytes, split->size_bytes);
+    EXPECT_LE(bytes, *tree.size_bytes);
+    EXPECT_GE(bytes, *tree.size_bytes - *tree.size_bytes / 1000); // a number of words that can be folded
+    EXPECT_EQ(split->keys, *tree.keys);
     // Exact rates of whole k and whole words are a little above the curve.
     double ideal = 0;
     for (const auto& level : split->levels) ideal += std::exp(-ln2_squared * level.bits_per_key);
     EXPECT_GE(split->reads, ideal * 0.999);
     EXPECT_LE(split->reads, ideal * 1.02);
     EXPECT_LT(split->reads, split->uniform_reads / 3);
+}
+
+// The textbook's rate of the best flat filter, which knows nothing of the planner.
+double textbook_rate(const lsm_level& level) {
+    if (level.size_bytes == 0) return 1;
+    double best = 1;
+    for (int k = 1; k <= 64; ++k) best = std::min(best, std::pow(1 - std::exp(-k / level.bits_per_key), k));
+    return best;
+}
+
+TEST(planner_lsm, the_least_memory_that_keeps_the_reads) {
+    for (const lsm_tree& goal :
+         {lsm_tree{.levels = 5, .ratio = 10, .keys = 2'000'000'000, .reads = 0.01 / 0.7},
+          lsm_tree{.levels = 1, .ratio = 10, .keys = 50'000'000, .reads = 0.01},
+          lsm_tree{.levels = 7, .ratio = 4, .keys = 300'000'000, .reads = 0.0001},
+          lsm_tree{.levels = 12, .ratio = 1.5, .keys = 40'000'000, .reads = 0.3},
+          lsm_tree{.levels = 5, .ratio = 10, .keys = 100'000'000, .reads = 1.1},
+          lsm_tree{.levels = 5, .ratio = 10, .keys = 100'000'000, .reads = 3.5}}) {
+        SCOPED_TRACE(std::to_string(goal.levels) + " levels, " + std::to_string(*goal.reads));
+        const auto plan = plan_lsm(goal);
+        ASSERT_TRUE(plan) << plan.error().message;
+        double sum = 0;
+        double textbook = 0;
+        std::uint64_t bytes = 0;
+        for (const auto& level : plan->levels) {
+            sum += level.rate;
+            textbook += textbook_rate(level);
+            bytes += level.size_bytes;
+        }
+        EXPECT_LE(plan->reads, *goal.reads);
+        EXPECT_DOUBLE_EQ(plan->reads, sum);
+        EXPECT_NEAR(plan->reads, textbook, 1e-3 * textbook);
+        EXPECT_GE(plan->reads, 0.995 * *goal.reads);
+        EXPECT_EQ(plan->size_bytes, bytes);
+
+        lsm_tree memory = goal;
+        memory.reads.reset();
+        memory.size_bytes = bytes;
+        EXPECT_NEAR(plan_lsm(memory)->reads, plan->reads, 2e-3 * plan->reads);
+        memory.size_bytes = bytes - bytes / 100;
+        EXPECT_GT(plan_lsm(memory)->reads, *goal.reads);
+    }
+}
+
+TEST(planner_lsm, the_most_keys_that_keep_the_reads) {
+    lsm_tree goal{.levels = 5, .ratio = 10, .size_bytes = 250'000'000, .reads = 0.02};
+    const auto plan = plan_lsm(goal);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_LE(plan->reads, 0.02);
+    EXPECT_LE(plan->size_bytes, 250'000'000u);
+    goal.reads.reset();
+    goal.keys = plan->keys + plan->keys / 100;
+    EXPECT_GT(plan_lsm(goal)->reads, 0.02);
+    EXPECT_EQ(plan_lsm({.levels = 5, .ratio = 10, .size_bytes = 64, .reads = 0.02}).error().code,
+              error_code::too_large);
+}
+
+TEST(planner_lsm, memory_beside_the_reads_is_a_bound) {
+    lsm_tree goal{.levels = 5, .ratio = 10, .keys = 100'000'000, .reads = 0.01};
+    const auto free = plan_lsm(goal);
+    ASSERT_TRUE(free);
+    goal.size_bytes = free->size_bytes;
+    const auto bounded = plan_lsm(goal);
+    ASSERT_TRUE(bounded) << bounded.error().message;
+    EXPECT_EQ(bounded->size_bytes, free->size_bytes);
+    EXPECT_EQ(bounded->reads, free->reads);
+    goal.size_bytes = 100'000'000;
+    const auto refused = plan_lsm(goal);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, error_code::too_large);
+    EXPECT_NE(refused.error().message.find("into 100000000 bytes"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("need " + std::to_string(free->size_bytes)), std::string::npos)
+        << refused.error().message;
+    goal.size_bytes.reset();
+    goal.bits_per_key = 8; // the same, told per key
+    EXPECT_EQ(plan_lsm(goal).error().code, error_code::too_large);
+}
+
+TEST(planner_lsm, reads_with_more_keys_than_planned) {
+    const auto plan = plan_lsm({.levels = 5, .ratio = 10, .keys = 100'000'000, .size_bytes = 10'000'000});
+    ASSERT_TRUE(plan);
+    EXPECT_GE(plan->unfiltered, 1u);
+    EXPECT_NEAR(plan->reads_at(100'000'000), plan->reads, 1e-9);
+    EXPECT_NEAR(plan->reads_at(0), plan->unfiltered, 1e-9);
+    double doubled = 0; // each filter with twice its keys
+    for (const auto& level : plan->levels) {
+        if (level.size_bytes == 0) {
+            doubled += 1;
+            continue;
+        }
+        const auto made = design("bloom", {.keys = level.keys, .size_bytes = level.size_bytes});
+        doubled += made->rate_at(2 * level.keys);
+    }
+    EXPECT_NEAR(plan->reads_at(200'000'000), doubled, 1e-4);
+}
+
+TEST(planner_lsm, refuses_reads_that_make_no_sense) {
+    const auto refused = [](double reads, const std::string& why) {
+        const auto plan = plan_lsm({.levels = 5, .ratio = 10, .keys = 100'000'000, .reads = reads});
+        ASSERT_FALSE(plan) << reads;
+        EXPECT_EQ(plan.error().code, error_code::invalid_argument);
+        EXPECT_NE(plan.error().message.find(why), std::string::npos) << plan.error().message;
+    };
+    refused(0, "must be above 0");
+    refused(-0.1, "must be above 0");
+    refused(std::nan(""), "must be above 0");
+    refused(1e-13, "collisions alone");
+    refused(5, "no filter is needed: without one an absent key costs 5 reads in vain");
+    refused(INFINITY, "no filter is needed");
+    EXPECT_FALSE(plan_lsm({.levels = 5, .ratio = 10, .keys = 100'000'000}));
+    EXPECT_FALSE(plan_lsm({.levels = 5, .ratio = 10, .reads = 0.1}));
+    EXPECT_FALSE(plan_lsm({.levels = 32, .ratio = 1000, .size_bytes = 1'000'000, .reads = 0.1}));
+    EXPECT_EQ(
+        plan_lsm({.levels = 5, .ratio = 10, .keys = std::uint64_t{1} << 48, .reads = 1e-4}).error().code,
+        error_code::too_large); // 2^50 bytes are not enough
 }
 
 TEST(planner_lsm, refuses_nonsense) {

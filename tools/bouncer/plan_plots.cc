@@ -286,7 +286,7 @@ std::string lsm_plot(const plan_report& report) {
         "h3\" "
         "width=\"34\" height=\"12\" rx=\"2\"/></svg>the same bits per key everywhere</li></ul>";
     return section("LSM tree",
-                   "The same " + bytes_text(report.tree.size_bytes) +
+                   "The same " + bytes_text(split.size_bytes) +
                        " of filters, split two ways. A lookup of an absent key reads <b>" +
                        number_text(split.reads) + "</b> levels in vain with the split, <b>" +
                        number_text(split.uniform_reads) + "</b> with the same bits per key everywhere.",

@@ -122,7 +122,7 @@ std::string traffic_text(const plan_report& report) {
 std::string lsm_text(const plan_report& report) {
     const auto& split = *report.lsm;
     std::string out = "\nLSM tree: " + std::to_string(report.tree.levels) + " levels of ratio " +
-                      number_text(report.tree.ratio) + ", " + bytes_text(report.tree.size_bytes) +
+                      number_text(report.tree.ratio) + ", " + bytes_text(split.size_bytes) +
                       " of filters (flat Bloom filters, exact rates)\n";
     out +=
         line("  %5s %15s %9s %9s %11s %13s", "level", "keys", "memory", "bits/key", "rate", "uniform rate");
