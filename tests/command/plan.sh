@@ -42,8 +42,74 @@ run 0 bouncer plan --keys 1M --bits 10 --k 3 --no-measure --json && [[ -z $(valu
 refuses "1.00 KiB are too few for 1,000,000 keys" bouncer plan --keys 1M --memory 1KiB
 holds "would let 100 % of the absent keys pass; at 1 % it takes 1.14 MiB"
 refuses "are too few" bouncer plan --keys 1M --bits 0.5 --json
-run 0 bouncer plan --keys 1M --bits 0.5 --lsm-levels 5 --ratio 10 --kind bloom --no-measure && holds "LSM tree" out
-grep -q 'To paste' out && fail "a filter of no use to paste"
+
+# ---- an LSM tree: the rate, and what a latency budget leaves, is for the filters of all levels together
+tree=(--lsm-levels 5 --ratio 10)
+budget=(--slo-ms 5 --hit-ms 0.1 --absent 0.7 --tolerate 1% --miss-ms)
+sum_of_rates() { sed -n '/"levels"/,/]/p' "$1" | grep -oE '"fpr": [^,]*' | awk '{ sum += $2 } END { printf "%.12g\n", sum }'; }
+near() { # VALUE EXPRESSION
+    checks=$((checks + 1))
+    awk -v a="$1" "BEGIN { b = $2; exit !(a >= b - 1e-6 * b && a <= b + 1e-6 * b) }" || fail "$1 is not $2"
+}
+agrees() { # PLAN...: the JSON of a tree. Its numbers follow from its levels
+    run 0 bouncer plan --json "$@"
+    sum=$(sum_of_rates out)
+    near "$(value reads_in_vain <(sed '1,/"recommended"/d' out))" "$sum"
+    [[ $(grep -c '"command": ' out) == $(($(value filters))) ]] || fail "not a line per filter"
+    grep -q '"candidates"\|blocked_bloom' out && fail "says one filter over all keys"
+    return 0
+}
+agrees --keys 2G "${budget[@]}" 8 "${tree[@]}" --qps 133K
+within "$sum" 0.0142 0.0142857143 # 1 % of all requests, 70 % of which are for absent keys
+within "$(value late_with)" 0.0099 0.01 && near "$(value late_with)" "0.7 * $sum"
+near "$(value mean_ms_with)" "0.3 * 0.1 + 0.7 * $sum * 8"
+near "$(value wasted_per_s)" "133000 * 0.7 * $sum"
+near "$(value remaining_per_s)" "133000 * (0.3 + 0.7 * $sum)"
+run 0 bouncer plan --keys 2G "${budget[@]}" 8 "${tree[@]}" --qps 133K
+holds "0.0143 reads in vain per absent key, of all levels together, keep the budget:" out
+holds "at most 1 % are late, and the mean is 0.11 ms." out
+holds "An absent key costs 0.0143 reads in vain" out
+holds "1.33K/s are looked up in vain, and 41.2K/s reach what is behind." out
+holds "Take:  5 flat Bloom filters, one per level: 2.24 GiB" out
+grep -q 'blocked_bloom\|keys.bnc' out && fail "suggests one filter over all keys"
+agrees --keys 100M --fpr 1% "${tree[@]}" && within "$sum" 0.0099 0.01
+agrees --fpr 1% --memory 256MiB "${tree[@]}" && within "$sum" 0.0099 0.01
+agrees --keys 100M --fpr 1% --memory 256MiB "${tree[@]}" && within "$sum" 0.0099 0.01
+# Given memory is split. 0.5 bits per key: the largest level goes without a filter, and one over all keys would be of no use.
+agrees --keys 100M --bits 0.5 "${tree[@]}" --qps 1K --absent 0.7 && within "$sum" 1.1 1.2
+near "$(value wasted_per_s)" "1000 * 0.7 * $sum"
+within "$(value avoided_per_s)" 0 0 # every request reads the last level
+[[ $(value filters) == 4 ]] && ! grep -q level5 out || fail "a filter for the last level"
+# Each search in vain takes 2 ms: only the third is late.
+agrees --keys 100M "${budget[@]}" 2 "${tree[@]}" && within "$sum" 0.0427 0.0428571429
+run 0 bouncer plan --keys 100M "${budget[@]}" 1 "${tree[@]}" && holds "kept without a filter" out
+refuses "do not fit into 2147483648 bytes: their filters need 24001" bouncer plan --keys 2G "${budget[@]}" 8 "${tree[@]}" --memory 2GiB
+refuses "do not fit into 62500000 bytes: their filters need 1292" bouncer plan --keys 100M --fpr 1% --bits 5 "${tree[@]}"
+refuses "an LSM tree is --lsm-levels and --ratio, both" bouncer plan --keys 100M --fpr 1% --ratio 10
+refuses "levels must be 1 to 32" bouncer plan --keys 100M --fpr 1% --lsm-levels 0 --ratio 10
+refuses "too small for a filter on any of the levels" bouncer plan --keys 100G --bits 1e-11 "${tree[@]}"
+refuses "--kind ribbon does not go with --lsm-levels" bouncer plan --keys 100M --fpr 1% "${tree[@]}" --kind ribbon
+refuses "--k does not go" bouncer plan --keys 100M --fpr 1% "${tree[@]}" --k 3
+refuses "--prefer space does not go" bouncer plan --keys 100M --fpr 1% "${tree[@]}" --prefer space
+refuses "--need delete does not go" bouncer plan --keys 100M --fpr 1% "${tree[@]}" --need merge,delete
+run 0 bouncer plan --keys 100M --fpr 1% "${tree[@]}" --kind bloom --inserted 200M
+holds "With 200,000,000 keys (2 times its design) an absent key costs 0.231 reads in vain" out
+
+# The lines that are pasted make these filters. 200,000 absent keys cost as many reads in vain as planned.
+run 0 bouncer plan --keys 30K --fpr 5% --lsm-levels 3 --ratio 5 && grep -E '^  bouncer build ' out >build.sh || fail "nothing to paste"
+holds ".keys = 24'194, .false_positive_rate = " out
+seq 1 968 >level1.txt && seq 969 5807 >level2.txt && seq 5808 30001 >level3.txt && seq 1000001 1200000 >absent.txt
+run 0 bash build.sh
+wrong=0
+for level in 1 2 3; do
+    run 0 bouncer check -c level$level.bnc level$level.txt && is "$(wc -l <level$level.txt)"
+    bouncer check -c level$level.bnc absent.txt >out || [[ $? == 1 ]]
+    wrong=$((wrong + $(<out)))
+done
+within "$wrong" 9500 10500 # 10,000 are expected, sigma 100
+run 0 bouncer plan --keys 30K --fpr 5% --lsm-levels 3 --ratio 5 --html tree.html
+holds "costs 0.0499 reads in vain" tree.html && holds "-o level3.bnc level3.txt" tree.html
+grep -q 'blocked_bloom\|Every kind' tree.html && fail "the page suggests one filter over all keys"
 
 # ---- kinds by the names that build takes
 run 0 bouncer plan --keys 1M --fpr 1% --kind scalable --no-measure && holds "Take:  scalable_bloom" out

@@ -194,6 +194,18 @@ TEST(documented_numbers, planning) {
                   {mebibytes(better), better_flow.avoided_per_s - flow.avoided_per_s, flow.remaining_per_s});
     planning.says("`2%/month` is 1.02^12, {} % a year",
                   {100 * planner::growth_per_year(0.02, 365.2425 / 12)});
+    const auto tree =
+        planner::plan_lsm({.levels = 5, .ratio = 10, .keys = 2'000'000'000, .reads = 0.01 / 0.7}).value();
+    double above = 0;        // rates of the levels above one
+    double vain_present = 0; // reads in vain before a key is found that is there
+    for (const planner::lsm_level& level : tree.levels) {
+        vain_present += above * static_cast<double>(level.keys) / static_cast<double>(tree.keys);
+        above += level.rate;
+    }
+    planning.says("A single flat filter over all keys would take {} instead of {} bits per key",
+                  {designed("bloom", 0.01 / 0.7, 2'000'000'000).bits_per_key, tree.uniform_bits_per_key});
+    planning.says("lower by at most half of `s`, {} % of it here", {100 * tree.reads / 2});
+    planning.says("{} % of all requests here read a level in vain before", {100 * 0.3 * vain_present});
     planning.quotes("| 1 - a |"); // a formula
     planning.quotes("| a (1 - p) |");
 

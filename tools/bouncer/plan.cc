@@ -22,7 +22,8 @@ struct flags : plan_flags {
 
 void add_goal(CLI::App& command, flags& to) {
     add_count(command, "--keys", to.keys, "Keys the filter shall hold, e.g. --keys 100M");
-    add_rate(command, "--fpr", to.rate, "False-positive rate, e.g. --fpr 1%, 0.001 or 1in1000");
+    add_rate(command, "--fpr", to.rate,
+             "False-positive rate (of a tree: of all its filters together), e.g. --fpr 1%, 0.001 or 1in1000");
     add_bytes(command, "--memory", to.memory, "Memory for the filter, e.g. --memory 2GiB");
     add_number(command, "--bits", to.bits, "Bits per key, e.g. --bits 10");
     add_count(command, "--k", to.k, "Bits set per key, for kinds where it can be chosen, e.g. --k 7");
@@ -56,8 +57,9 @@ void add_forecasts(CLI::App& command, flags& to) {
         ->group("Latency budget, instead of --fpr");
     add_number(command, "--hit-ms", to.hit_ms, "A request for a present key takes, e.g. --hit-ms 0.1")
         ->group("Latency budget, instead of --fpr");
-    add_number(command, "--miss-ms", to.miss_ms,
-               "An absent key takes, when it is searched in vain, e.g. --miss-ms 8")
+    add_number(
+        command, "--miss-ms", to.miss_ms,
+        "An absent key takes, when it is searched in vain (in a tree: for each level), e.g. --miss-ms 8")
         ->group("Latency budget, instead of --fpr");
     add_share(command, "--absent", to.absent, "Share of requests for absent keys, e.g. --absent 0.7")
         ->group("Latency budget, instead of --fpr");
@@ -69,11 +71,11 @@ void add_forecasts(CLI::App& command, flags& to) {
     add_count(command, "--inserted", to.inserted, "The rate when it holds so many keys, e.g. --inserted 2M")
         ->group("Forecasts");
     add_count(command, "--lsm-levels", to.lsm_levels,
-              "Split the memory over the levels of an LSM tree, e.g. --lsm-levels 5")
-        ->group("Forecasts");
+              "A filter for each level of an LSM tree, e.g. --lsm-levels 5")
+        ->group("LSM tree, instead of one filter");
     add_number(command, "--ratio", to.ratio,
                "Each level has so many times the keys of the one above, e.g. --ratio 10")
-        ->group("Forecasts");
+        ->group("LSM tree, instead of one filter");
 }
 
 void add_output(CLI::App& command, flags& to) {

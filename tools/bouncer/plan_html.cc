@@ -23,13 +23,15 @@ std::string cell(const std::string& text) {
 }
 
 std::string facts(const plan_report& report) {
-    const candidate& best = report.best();
-    std::string out = "<dl class=\"facts\">" + fact("kind", std::string(best.kind)) +
-                      fact("memory", bytes_text(best.size_bytes)) +
-                      fact("bits per key", number_text(best.bits_per_key, 4)) +
-                      fact("false-positive rate", rate_text(best.rate)) +
-                      fact("keys", count_text(best.keys)) +
-                      fact("lines per query", number_text(best.lines_absent, 2));
+    std::string out = "<dl class=\"facts\">";
+    out += report.lsm ? fact("filters", level_filters_text(report))
+                      : fact("kind", std::string(report.best().kind));
+    out += fact("memory", bytes_text(report.size_bytes())) +
+           fact("bits per key", number_text(report.bits_per_key(), 4));
+    out += report.lsm ? fact("reads in vain per absent key", number_text(report.rate()))
+                      : fact("false-positive rate", rate_text(report.rate()));
+    out += fact("keys", count_text(report.keys()));
+    if (!report.lsm) out += fact("lines per query", number_text(report.best().lines_absent, 2));
     if (report.full_on) out += fact("full on", date_text(*report.full_on));
     if (report.traffic) {
         out += fact("lookups avoided", short_count_text(report.traffic->avoided_per_s) + "/s");
@@ -42,8 +44,9 @@ std::string facts(const plan_report& report) {
                                         number_text(report.latency->mean_ms_with) + " ms");
     }
     if (report.inserted_rate)
-        out += fact("rate at " + short_count_text(static_cast<double>(*report.inserted)) + " keys",
-                    rate_text(*report.inserted_rate));
+        out += fact((report.lsm ? "reads in vain with " : "rate at ") +
+                        short_count_text(static_cast<double>(*report.inserted)) + " keys",
+                    report.lsm ? number_text(*report.inserted_rate) : rate_text(*report.inserted_rate));
     return out + "</dl>";
 }
 
@@ -77,31 +80,47 @@ std::string table_html(const plan_report& report) {
 
 std::string paste(const plan_report& report) {
     if (!report.useful()) return {};
-    const std::string command = paste_command(report);
-    return "<section><h2>To paste</h2>" + (command.empty() ? "" : "<pre>" + escaped(command) + "</pre>") +
-           "<pre>" + escaped(paste_cpp(report)) + "</pre></section>\n";
+    std::string commands = paste_command(report);
+    std::string cpp = paste_cpp(report);
+    for (const pasted_level& each : paste_levels(report)) {
+        commands += each.command + "\n";
+        cpp += each.cpp + "\n";
+    }
+    return "<section><h2>To paste</h2>" + (commands.empty() ? "" : "<pre>" + escaped(commands) + "</pre>") +
+           "<pre>" + escaped(cpp) + "</pre></section>\n";
+}
+
+std::string title_of(const plan_report& report) {
+    return count_text(report.keys()) + " keys " +
+           (report.lsm ? "in " + std::to_string(report.tree.levels) + " levels"
+                       : "at " + rate_text(report.rate()));
+}
+
+std::string summary(const plan_report& report) {
+    if (report.lsm)
+        return level_filters_text(report) + ", " + bytes_text(report.size_bytes()) +
+               " in all. A key that is not there costs " + number_text(report.rate()) + " reads in vain.";
+    return std::string(report.best().kind) + " takes " + bytes_text(report.size_bytes()) +
+           " and answers “maybe” to " + rate_text(report.rate()) + " of the keys that are not there.";
 }
 
 } // namespace
 
 std::string plan_html(const plan_report& report) {
-    const candidate& best = report.best();
-    const std::string title = count_text(best.keys) + " keys at " + rate_text(best.rate);
+    const std::string title = title_of(report);
     std::string out =
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>Filter plan: " +
         title + "</title><style>" + std::string(plan_style) + "</style></head><body><main>\n";
-    out += "<header><h1>Filter plan: " + title + "</h1><p>" + std::string(best.kind) + " takes " +
-           bytes_text(best.size_bytes) + " and answers “maybe” to " + rate_text(best.rate) +
-           " of the keys that are not there.</p></header>\n";
+    out += "<header><h1>Filter plan: " + title + "</h1><p>" + summary(report) + "</p></header>\n";
     out += facts(report);
     if (report.exact.better)
         out += "<section class=\"advice\"><h2>An exact set is the better answer</h2><p>" +
                escaped(report.exact.why) + ".</p></section>\n";
     if (report.capacity && report.capacity->years_until_full && report.expected.per_year > 0)
         out += growth_plot(report);
-    if (report.lsm) out += lsm_plot(report);
-    out += memory_plot(report) + fill_plot(report) + table_html(report) + paste(report);
+    out += report.lsm ? lsm_plot(report) : memory_plot(report) + fill_plot(report) + table_html(report);
+    out += paste(report);
     out += "<footer>Made by <code>bouncer plan</code>. Rates are exact expectations; docs/planning.md says "
            "how.</footer>";
     return out + "</main><div id=\"tip\"></div><script>" + std::string(plan_script) +

@@ -35,13 +35,14 @@ ordered_json candidate_json(const plan_report& report, std::size_t i) {
     return out;
 }
 
-ordered_json latency_json(const planner::latency_plan& plan) {
+ordered_json latency_json(const plan_report& report) {
+    const planner::latency_plan& plan = *report.latency;
     ordered_json out{{"filter_needed", plan.rate.has_value()},
                      {"late_without", plan.late_without},
                      {"mean_ms_without", plan.mean_ms_without},
                      {"late_with", plan.late_with},
                      {"mean_ms_with", plan.mean_ms_with}};
-    if (plan.rate) out["fpr"] = *plan.rate;
+    if (plan.rate) out[report.lsm ? "reads_in_vain" : "fpr"] = *plan.rate;
     return out;
 }
 
@@ -56,7 +57,8 @@ ordered_json capacity_json(const plan_report& report) {
     return out;
 }
 
-ordered_json lsm_json(const planner::lsm_split& split) {
+ordered_json lsm_json(const plan_report& report) {
+    const planner::lsm_split& split = *report.lsm;
     ordered_json levels = ordered_json::array();
     for (const auto& level : split.levels)
         levels.push_back({{"keys", level.keys},
@@ -64,6 +66,10 @@ ordered_json lsm_json(const planner::lsm_split& split) {
                           {"bits_per_key", level.bits_per_key},
                           {"fpr", level.rate},
                           {"uniform_fpr", level.uniform_rate}});
+    for (const pasted_level& each : paste_levels(report)) {
+        levels[each.level]["command"] = each.command;
+        levels[each.level]["cpp"] = each.cpp;
+    }
     return {{"levels", levels},
             {"unfiltered_levels", split.unfiltered},
             {"reads_in_vain", split.reads},
@@ -75,14 +81,14 @@ ordered_json lsm_json(const planner::lsm_split& split) {
 
 std::string plan_json(const plan_report& report) {
     ordered_json out;
-    if (report.latency) out["latency"] = latency_json(*report.latency);
+    if (report.latency) out["latency"] = latency_json(report);
     if (!report.filter_needed) return out.dump(2) + "\n";
-    const auto& best = report.best();
-    out["recommended"] = best.kind;
-    out["keys"] = best.keys;
-    out["size_bytes"] = best.size_bytes;
-    out["bits_per_key"] = best.bits_per_key;
-    out["fpr"] = best.rate;
+    out["recommended"] = report.lsm ? "bloom" : report.best().kind;
+    if (report.lsm) out["filters"] = report.filters();
+    out["keys"] = report.keys();
+    out["size_bytes"] = report.size_bytes();
+    out["bits_per_key"] = report.bits_per_key();
+    out[report.lsm ? "reads_in_vain" : "fpr"] = report.rate();
     out["exact_set"] = {{"better", report.exact.better},
                         {"table_bytes", report.exact.table_bytes},
                         {"list_bytes", report.exact.list_bytes}};
@@ -90,7 +96,8 @@ std::string plan_json(const plan_report& report) {
     if (report.capacity) out["capacity"] = capacity_json(report);
     if (report.inserted) {
         out["inserted"] = {{"keys", *report.inserted}};
-        out["inserted"]["fpr"] = report.inserted_rate ? ordered_json(*report.inserted_rate) : ordered_json();
+        out["inserted"][report.lsm ? "reads_in_vain" : "fpr"] =
+            report.inserted_rate ? ordered_json(*report.inserted_rate) : ordered_json();
     }
     if (report.traffic)
         out["traffic"] = {{"requests_per_s", report.qps},
@@ -98,12 +105,12 @@ std::string plan_json(const plan_report& report) {
                           {"avoided_per_s", report.traffic->avoided_per_s},
                           {"wasted_per_s", report.traffic->wasted_per_s},
                           {"remaining_per_s", report.traffic->remaining_per_s}};
-    if (report.lsm) out["lsm"] = lsm_json(*report.lsm);
-    out["candidates"] = ordered_json::array();
+    if (report.lsm) out["lsm"] = lsm_json(report);
+    if (!report.lsm) out["candidates"] = ordered_json::array();
     for (std::size_t i = 0; i < report.ranked.size(); ++i)
         out["candidates"].push_back(candidate_json(report, i));
     if (const std::string command = paste_command(report); !command.empty()) out["command"] = command;
-    if (report.useful()) out["cpp"] = paste_cpp(report);
+    if (const std::string cpp = paste_cpp(report); !cpp.empty()) out["cpp"] = cpp;
     return out.dump(2) + "\n";
 }
 

@@ -18,6 +18,7 @@ std::string short_rate(double rate, bool asked) {
     const double unit = std::pow(10.0, std::floor(std::log10(rate)) - 3);
     const double digits = rate / unit;
     const double near = (asked ? std::floor(digits + 1e-6) : std::ceil(digits - 1e-6)) * unit;
+    if (near >= 1) return short_rate(rate, true); // no build takes it
     const auto end =
         std::to_chars(text.data(), text.data() + text.size(), near, std::chars_format::general, 4).ptr;
     return {text.data(), end};
@@ -70,8 +71,8 @@ std::string designated(const std::string& parameters) {
 } // namespace
 
 std::string paste_command(const plan_report& report) {
+    if (report.lsm || report.wanted.k || !report.useful()) return {};
     const auto& best = report.best();
-    if (report.wanted.k || !report.useful()) return {};
     std::string out = "bouncer build --kind " + std::string(best.kind) + " --fpr " + rate_of(report);
     if (!best.can.fixed) {
         const bool starts_small = best.can.grow && report.wanted.keys_today != 0;
@@ -83,15 +84,33 @@ std::string paste_command(const plan_report& report) {
 }
 
 std::string paste_cpp(const plan_report& report) {
+    if (report.lsm || !report.useful()) return {};
     const auto& best = report.best();
     const std::string kind(best.kind);
-    if (!report.useful()) return {};
     if (best.can.fixed)
         return "auto filter = bouncer::plain_" + kind + "::build(hashes, {" + goal_text(report) + "});";
     const std::string made = "auto filter = bouncer::keyed<bouncer::atomic_" + kind + ">::create(";
     if (report.wanted.k)
         return made + "bouncer::" + kind + "_parameters{" + designated(best.parameters) + "});";
     return made + "{" + goal_text(report) + "});";
+}
+
+std::vector<pasted_level> paste_levels(const plan_report& report) {
+    std::vector<pasted_level> out;
+    if (!report.lsm) return out;
+    for (std::size_t i = 0; i < report.lsm->levels.size(); ++i) {
+        const planner::lsm_level& level = report.lsm->levels[i];
+        if (level.size_bytes == 0) continue;
+        // Each rounded as one filter's would be: the sum of the rates, or the memory, stays kept.
+        const std::string rate = short_rate(level.rate, report.wanted.rate.has_value());
+        const std::string name = "level" + std::to_string(i + 1);
+        out.push_back({i,
+                       "bouncer build --kind bloom --fpr " + rate + " --expect " +
+                           std::to_string(level.keys) + " -o " + name + ".bnc " + name + ".txt",
+                       "auto " + name + " = bouncer::keyed<bouncer::atomic_bloom>::create({.keys = " +
+                           grouped(level.keys) + ", .false_positive_rate = " + rate + "});"});
+    }
+    return out;
 }
 
 } // namespace bouncer::tool

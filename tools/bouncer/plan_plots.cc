@@ -236,9 +236,9 @@ std::string growth_plot(const plan_report& report) {
         const auto day = planner::day_after(report.today, at);
         const double keys = planner::keys_after(report.keys_today, report.expected.per_year, at);
         std::string out = (day ? date_text(*day) + ": " : "") + short_count_text(keys) + " keys";
-        if (report.best().rate_at)
+        if (report.rate_at())
             out +=
-                ", rate " + rate_text(report.best().rate_at(static_cast<std::uint64_t>(std::max(1.0, keys))));
+                ", " + rate_words(report, report.rate_at()(static_cast<std::uint64_t>(std::max(1.0, keys))));
         return out;
     };
     for (double at = 0; at <= years; at += years / 12)
@@ -246,9 +246,12 @@ std::string growth_plot(const plan_report& report) {
     if (report.full_on) plot.mark_x(until, "full on " + date_text(*report.full_on));
     std::string words = count_text(report.keys_today) + " keys on " + date_text(report.today) +
                         ", designed for " + count_text(plan.keys_design) + ". ";
-    words += report.full_on ? "On " + date_text(*report.full_on) +
-                                  " the filter is full: build a larger one before, or the rate climbs."
-                            : "It does not fill before the year 9999.";
+    if (!report.full_on)
+        words += "It does not fill before the year 9999.";
+    else
+        words += "On " + date_text(*report.full_on) +
+                 (report.lsm ? " the filters are full: build larger ones before, or the reads in vain climb."
+                             : " the filter is full: build a larger one before, or the rate climbs.");
     return section("Growth to saturation", words, plot.svg());
 }
 
@@ -274,7 +277,7 @@ std::string lsm_plot(const plan_report& report) {
         const std::string keys = count_text(level.keys) + " keys, ";
         plot.bar(at + 0.16, at + 0.49, level.bits_per_key, "h0",
                  "Split: " + keys + bytes_text(level.size_bytes) + ", rate " + rate_text(level.rate),
-                 few ? (level.size_bytes < 8 ? "none" : number_text(level.bits_per_key)) : "");
+                 few ? (level.size_bytes == 0 ? "none" : number_text(level.bits_per_key)) : "");
         plot.bar(at + 0.51, at + 0.84, split.uniform_bits_per_key, "h3",
                  "Uniform: " + keys + "rate " + rate_text(level.uniform_rate),
                  few ? number_text(split.uniform_bits_per_key) : "");

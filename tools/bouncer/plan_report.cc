@@ -58,6 +58,24 @@ void plan_growth(const plan_flags& flags, plan_report& to) {
         to.full_on = planner::day_after(to.today, *to.capacity->years_until_full);
 }
 
+// The filters of a tree are flat Bloom filters. A flag that asks for others is refused: ignored, it would look kept.
+void take_tree(const plan_flags& flags, plan_report& to) {
+    if (!flags.lsm_levels && !flags.ratio) return;
+    if (!flags.lsm_levels || !flags.ratio) throw tool_error("an LSM tree is --lsm-levels and --ratio, both");
+    std::string other;
+    if (!flags.kind.empty() && kind_of(flags.kind) != "bloom") other = "--kind " + flags.kind;
+    if (flags.k) other = "--k";
+    if (flags.prefer != "reads") other = "--prefer " + flags.prefer;
+    for (const std::string& need : flags.needs)
+        if (need == "delete" || need == "grow" || need == "forget") other = "--need " + need;
+    if (!other.empty())
+        throw tool_error(other +
+                         " does not go with --lsm-levels: every level gets the best flat Bloom filter");
+    to.tree.levels = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(*flags.lsm_levels, std::numeric_limits<std::uint32_t>::max()));
+    to.tree.ratio = *flags.ratio;
+}
+
 void plan_budget(const plan_flags& flags, plan_report& to) {
     if (!flags.slo_ms && !flags.hit_ms && !flags.miss_ms && !flags.tolerate) return;
     if (!flags.slo_ms || !flags.hit_ms || !flags.miss_ms || !flags.tolerate || !flags.absent)
@@ -65,8 +83,8 @@ void plan_budget(const plan_flags& flags, plan_report& to) {
             "a latency budget is --slo-ms, --hit-ms, --miss-ms, --absent and --tolerate, all of them");
     if (flags.rate)
         throw tool_error("--fpr and a latency budget contradict each other: the budget gives the rate");
-    to.budget =
-        planner::latency_budget{*flags.slo_ms, *flags.hit_ms, *flags.miss_ms, *flags.absent, *flags.tolerate};
+    to.budget = planner::latency_budget{*flags.slo_ms, *flags.hit_ms,   *flags.miss_ms,
+                                        *flags.absent, *flags.tolerate, std::max(1u, to.tree.levels)};
     to.latency = value_or_throw(planner::plan_latency(*to.budget));
     to.filter_needed = to.latency->rate.has_value();
 }
@@ -89,9 +107,11 @@ void allow_kind(const std::string& kind, planner::abilities& needs) {
     }
 }
 
-// A size may be too small for any filter. The levels of a tree share it otherwise, and some of them get none.
+// A size may be too small for any filter. In a tree it is enough that one level has one.
 void check_useful(const plan_report& of) {
-    if (of.useful() || of.lsm) return;
+    if (of.lsm && of.filters() == 0)
+        throw tool_error("the memory is too small for a filter on any of the levels");
+    if (of.useful()) return;
     const candidate& best = of.best();
     std::string what = bytes_text(best.size_bytes) + " are too few for " + count_text(best.keys) +
                        " keys: a " + std::string(best.kind) + " would let " + rate_text(best.rate) +
@@ -115,28 +135,39 @@ double build_cost(const candidate& one, double rate) {
 }
 
 void forecast(const plan_flags& flags, plan_report& to) {
-    const candidate& best = to.best();
     if (flags.qps) {
         if (!flags.absent) throw tool_error("--qps needs --absent, the share of requests for absent keys");
         to.qps = *flags.qps;
         to.absent = *flags.absent;
-        to.traffic = value_or_throw(planner::plan_traffic(to.qps, to.absent, best.rate));
+        to.traffic = value_or_throw(to.lsm ? planner::plan_traffic(to.qps, to.absent, *to.lsm)
+                                           : planner::plan_traffic(to.qps, to.absent, to.rate()));
     }
     if (flags.inserted) {
         to.inserted = flags.inserted;
         if (*flags.inserted == 0) throw tool_error("--inserted must be at least 1");
         if (*flags.inserted > std::uint64_t{1} << 50) throw tool_error("--inserted must be at most 2^50");
-        if (best.rate_at) to.inserted_rate = best.rate_at(*flags.inserted);
+        if (to.rate_at()) to.inserted_rate = to.rate_at()(*flags.inserted);
     }
-    if (flags.lsm_levels || flags.ratio) {
-        if (!flags.lsm_levels || !flags.ratio)
-            throw tool_error("an LSM tree is --lsm-levels and --ratio, both");
-        const auto levels =
-            std::min<std::uint64_t>(*flags.lsm_levels, std::numeric_limits<std::uint32_t>::max());
-        to.tree = {static_cast<std::uint32_t>(levels), *flags.ratio, best.keys,
-                   flags.memory.value_or(best.size_bytes)};
-        to.lsm = value_or_throw(planner::plan_lsm(to.tree));
-    }
+}
+
+void choose_levels(plan_report& to) {
+    to.tree.keys = to.wanted.keys;
+    to.tree.size_bytes = to.wanted.size_bytes;
+    to.tree.bits_per_key = to.wanted.bits_per_key;
+    to.tree.reads = to.wanted.rate;
+    to.lsm = value_or_throw(planner::plan_lsm(to.tree));
+    if (!to.latency) return;
+    // Of the tree as it is: its sum of rates is at most the one that was asked.
+    const auto kept = planner::latency_at(*to.budget, to.lsm->reads);
+    to.latency->late_with = kept.late;
+    to.latency->mean_ms_with = kept.mean_ms;
+}
+
+void choose_kind(const plan_flags& flags, plan_report& to) {
+    const std::string kind = flags.kind.empty() ? "" : kind_of(flags.kind);
+    allow_kind(kind, to.wanted.needs);
+    to.ranked = value_or_throw(planner::rank(to.wanted));
+    choose(kind, to);
 }
 
 // One figure is enough: what is missing is what `build` takes by default, or a million keys, on whose number what a key
@@ -159,6 +190,7 @@ plan_report make_report(const plan_flags& flags) {
     plan_report out;
     if (flags.absent && !flags.qps && !flags.slo_ms)
         throw tool_error("--absent says nothing without --qps or --slo-ms");
+    take_tree(flags, out);
     plan_budget(flags, out);
     if (!out.filter_needed) return out;
     plan_growth(flags, out);
@@ -172,17 +204,34 @@ plan_report make_report(const plan_flags& flags) {
     wanted.prefer = preference(flags.prefer);
     wanted.needs = needs_of(flags.needs);
     wanted.keys_today = out.capacity ? out.keys_today : 0;
-    const std::string kind = flags.kind.empty() ? "" : kind_of(flags.kind);
-    allow_kind(kind, wanted.needs);
-    out.ranked = value_or_throw(planner::rank(wanted));
-    choose(kind, out);
-    out.exact = planner::exact_set_for(out.best().keys, out.best().size_bytes);
+    if (flags.lsm_levels)
+        choose_levels(out);
+    else
+        choose_kind(flags, out);
+    out.exact = planner::exact_set_for(out.keys(), out.size_bytes());
     forecast(flags, out);
     check_useful(out);
     for (const candidate& each : out.ranked)
         out.build_ns.push_back(
             flags.measure && each.size_bytes != 0 ? build_cost(each, std::clamp(each.rate, 1e-9, 0.5)) : 0);
     return out;
+}
+
+double plan_report::bits_per_key() const {
+    return lsm ? 8 * static_cast<double>(lsm->size_bytes) / static_cast<double>(lsm->keys)
+               : best().bits_per_key;
+}
+
+std::string level_filters_text(const plan_report& report) {
+    const std::size_t count = report.filters();
+    const std::string filters =
+        std::to_string(count) + (count == 1 ? " flat Bloom filter" : " flat Bloom filters");
+    if (count == report.tree.levels) return filters + ", one per level";
+    return filters + (count == 1 ? ", on the smallest level" : ", on the smallest levels");
+}
+
+std::string rate_words(const plan_report& report, double rate) {
+    return report.lsm ? number_text(rate) + " reads in vain" : "rate " + rate_text(rate);
 }
 
 std::string abilities_text(const planner::abilities& can) {

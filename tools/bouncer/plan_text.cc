@@ -107,8 +107,13 @@ std::string latency_text(const plan_report& report) {
                       " ms.\nWithout a filter " + rate_text(plan.late_without) + " do, and the mean is " +
                       number_text(plan.mean_ms_without) + " ms.\n";
     if (!plan.rate) return out + "The budget is kept without a filter: none is needed for it.\n";
+    const std::string mean = ", and the mean is " + number_text(plan.mean_ms_with) + " ms.\n";
+    if (report.lsm)
+        return out + number_text(*plan.rate) +
+               " reads in vain per absent key, of all levels together, keep the budget:\nat most " +
+               rate_text(plan.late_with) + " are late" + mean;
     return out + "A rate of " + rate_text(*plan.rate) + " keeps the budget: " + rate_text(plan.late_with) +
-           " are late, and the mean is " + number_text(plan.mean_ms_with) + " ms.\n";
+           " are late" + mean;
 }
 
 std::string traffic_text(const plan_report& report) {
@@ -128,7 +133,7 @@ std::string lsm_text(const plan_report& report) {
         line("  %5s %15s %9s %9s %11s %13s", "level", "keys", "memory", "bits/key", "rate", "uniform rate");
     for (std::size_t i = 0; i < split.levels.size(); ++i) {
         const auto& level = split.levels[i];
-        const bool none = level.size_bytes < 8;
+        const bool none = level.size_bytes == 0;
         out += line("  %5zu %15s %9s %9.2f %11s %13s", i + 1, count_text(level.keys).c_str(),
                     none ? "none" : bytes_text(level.size_bytes).c_str(), level.bits_per_key,
                     rate_text(level.rate).c_str(), rate_text(level.uniform_rate).c_str());
@@ -140,38 +145,62 @@ std::string lsm_text(const plan_report& report) {
 }
 
 std::string inserted_text(const plan_report& report) {
-    const auto& best = report.best();
     const std::string count = count_text(*report.inserted);
     if (!report.inserted_rate)
-        return "\nWith " + count + " keys: a " + std::string(best.kind) +
+        return "\nWith " + count + " keys: a " + std::string(report.best().kind) +
                " is built from its keys; build it anew.\n";
-    std::string out = "\nWith " + count + " keys (" +
-                      number_text(static_cast<double>(*report.inserted) / static_cast<double>(best.keys)) +
-                      " times its design) the rate is " + rate_text(*report.inserted_rate);
-    if (best.rate > 0 && *report.inserted_rate > best.rate)
-        out += ", " + number_text(*report.inserted_rate / best.rate) + " times the planned one";
+    std::string out =
+        "\nWith " + count + " keys (" +
+        number_text(static_cast<double>(*report.inserted) / static_cast<double>(report.keys())) +
+        " times its design) ";
+    out += report.lsm ? "an absent key costs " + number_text(*report.inserted_rate) + " reads in vain"
+                      : "the rate is " + rate_text(*report.inserted_rate);
+    if (report.rate() > 0 && *report.inserted_rate > report.rate())
+        out += ", " + number_text(*report.inserted_rate / report.rate()) + " times the planned one";
     return out + ".\n";
 }
 
 std::string asked_text(const plan_report& report) {
     const auto& wanted = report.wanted;
     std::string out = "Asked: " + (wanted.keys ? count_text(*wanted.keys) + " keys" : "as many keys as fit");
-    if (wanted.rate) out += " at " + rate_text(*wanted.rate);
+    if (report.lsm) out += " in " + std::to_string(report.tree.levels) + " levels";
+    if (wanted.rate)
+        out += report.lsm ? ", at most " + number_text(*wanted.rate) + " reads in vain per absent key"
+                          : " at " + rate_text(*wanted.rate);
     if (wanted.size_bytes)
-        out += (wanted.rate && wanted.keys ? " in at most " : " in ") + bytes_text(*wanted.size_bytes);
+        out += (report.lsm ? "," : "") + std::string(wanted.rate && wanted.keys ? " in at most " : " in ") +
+               bytes_text(*wanted.size_bytes);
     if (wanted.bits_per_key) out += ", " + number_text(*wanted.bits_per_key) + " bits per key";
     if (wanted.k) out += ", k = " + std::to_string(*wanted.k);
     if (!report.assumed.empty()) out += " (" + report.assumed + " assumed)";
+    if (report.lsm) return out + "\n";
     return out + (wanted.prefer == prefer::space  ? "; the fewest bytes\n"
                   : wanted.prefer == prefer::adds ? "; fast adds\n"
                                                   : "; fast reads\n");
 }
 
 std::string answer_text(const plan_report& report) {
-    const auto& best = report.best();
-    return "Take:  " + std::string(best.kind) + ", " + bytes_text(best.size_bytes) + ", " +
-           number_text(best.bits_per_key, 4) + " bits per key, " + rate_text(best.rate) + " with " +
-           count_text(best.keys) + " keys\n";
+    const std::string size =
+        bytes_text(report.size_bytes()) + ", " + number_text(report.bits_per_key(), 4) + " bits per key";
+    if (report.lsm)
+        return "Take:  " + level_filters_text(report) + ": " + size + ", " +
+               rate_words(report, report.rate()) + " with " + count_text(report.keys()) + " keys\n";
+    return "Take:  " + std::string(report.best().kind) + ", " + size + ", " + rate_text(report.rate()) +
+           " with " + count_text(report.keys()) + " keys\n";
+}
+
+std::string paste_text(const plan_report& report) {
+    if (!report.useful()) return {};
+    std::string commands;
+    std::string cpp;
+    for (const pasted_level& each : paste_levels(report)) {
+        commands += "  " + each.command + "\n";
+        cpp += "  " + each.cpp + "\n";
+    }
+    if (const std::string one = paste_command(report); !one.empty()) commands += "  " + one + "\n";
+    if (!report.lsm) cpp += "  " + paste_cpp(report) + "\n";
+    if (report.wanted.k) cpp += "(bouncer build chooses k itself: only the library makes this filter.)\n";
+    return "\nTo paste:\n" + commands + cpp;
 }
 
 } // namespace
@@ -181,19 +210,14 @@ std::string plan_text(const plan_report& report) {
     if (report.latency) out += latency_text(report);
     if (!report.filter_needed) return out;
     if (report.latency) out += '\n';
-    out += asked_text(report) + answer_text(report) + '\n' + table_text(report);
+    out += asked_text(report) + answer_text(report);
+    out += report.lsm ? lsm_text(report) : "\n" + table_text(report);
     if (report.exact.better)
         out += "\n" + wrapped("An exact set is the better answer here: " + report.exact.why + ".", "");
     if (report.capacity) out += growth_text(report);
     if (report.inserted) out += inserted_text(report);
     if (report.traffic) out += traffic_text(report);
-    if (report.lsm) out += lsm_text(report);
-    if (!report.useful()) return out; // only a tree has come so far
-    out += "\nTo paste:\n";
-    if (const std::string command = paste_command(report); !command.empty()) out += "  " + command + "\n";
-    out += "  " + paste_cpp(report) + "\n";
-    if (report.wanted.k) out += "(bouncer build chooses k itself: only the library makes this filter.)\n";
-    return out;
+    return out + paste_text(report);
 }
 
 } // namespace bouncer::tool
