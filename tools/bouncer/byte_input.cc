@@ -1,5 +1,7 @@
 #include "byte_input.h"
 
+#include "decoders.h"
+#include "file_signature.h"
 #include "signals.h"
 #include "tool_error.h"
 
@@ -7,8 +9,6 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <array>
@@ -27,80 +27,6 @@ constexpr std::size_t stored_bytes = std::size_t{128} << 10; // read at once of 
 [[noreturn]] void io_error(const std::string& name, int number) {
     throw tool_error(name + ": " + std::strerror(number));
 }
-
-} // namespace
-
-// What turns stored bytes into bytes. (Not in the namespace without a name: byte_input::state, which is not either, has one.)
-class decoder {
-  public:
-    virtual ~decoder() = default;
-    struct step {
-        std::size_t taken;
-        std::size_t given;
-    };
-    // `ended` of the stored bytes tells a whole file from a cut one.
-    virtual step decode(const char* from, std::size_t size, char* to, std::size_t most,
-                        const std::string& name) = 0;
-    virtual bool whole() const noexcept = 0; // may the stored bytes end here?
-};
-
-namespace {
-
-class gzip_decoder final : public decoder {
-  public:
-    gzip_decoder() {
-        if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
-    }
-    ~gzip_decoder() override { inflateEnd(&stream_); }
-    step decode(const char* from, std::size_t size, char* to, std::size_t most,
-                const std::string& name) override {
-        if (whole_ && size > 0) {
-            // Another member follows; zeros behind the last are padding, as gzip takes them.
-            if (*from == 0) return {size, 0};
-            inflateReset(&stream_);
-            whole_ = false;
-        }
-        stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(from));
-        stream_.avail_in = static_cast<uInt>(size);
-        stream_.next_out = reinterpret_cast<Bytef*>(to);
-        stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(most, UINT32_MAX));
-        const uInt room = stream_.avail_out;
-        const int code = inflate(&stream_, Z_NO_FLUSH);
-        if (code == Z_STREAM_END)
-            whole_ = true;
-        else if (code != Z_OK && code != Z_BUF_ERROR)
-            throw tool_error(name + ": damaged gzip data" +
-                             (stream_.msg ? std::string(": ") + stream_.msg : ""));
-        return {size - stream_.avail_in, room - stream_.avail_out};
-    }
-    bool whole() const noexcept override { return whole_; }
-
-  private:
-    z_stream stream_{};
-    bool whole_ = false;
-};
-
-class zstd_decoder final : public decoder {
-  public:
-    zstd_decoder() : stream_(ZSTD_createDStream()) {
-        if (stream_ == nullptr) throw std::bad_alloc();
-    }
-    ~zstd_decoder() override { ZSTD_freeDStream(stream_); }
-    step decode(const char* from, std::size_t size, char* to, std::size_t most,
-                const std::string& name) override {
-        ZSTD_inBuffer in{from, size, 0};
-        ZSTD_outBuffer out{to, most, 0};
-        const std::size_t left = ZSTD_decompressStream(stream_, &out, &in);
-        if (ZSTD_isError(left)) throw tool_error(name + ": damaged zstd data: " + ZSTD_getErrorName(left));
-        if (in.pos > 0 || out.pos > 0) whole_ = left == 0; // asked without bytes, it expects the next frame
-        return {in.pos, out.pos};
-    }
-    bool whole() const noexcept override { return whole_; }
-
-  private:
-    ZSTD_DStream* stream_;
-    bool whole_ = true;
-};
 
 // A terminal or a pipe may be silent for ever: a signal must end the wait, whichever thread it came to.
 bool wait_for_bytes(int number) {
@@ -124,8 +50,10 @@ struct byte_input::state {
     std::uint64_t size = 0;
     std::uint64_t taken = 0;
     bool ended = false;
+    const signature* begins_as = nullptr;
     std::unique_ptr<decoder> decode;
-    std::vector<char> stored; // what was read ahead: the magic, or a block of a compressed file
+    std::string damage;       // of the compressed data, behind what has been given
+    std::vector<char> stored; // what was read ahead: the first bytes, or a block of a compressed file
     std::size_t stored_first = 0;
 
     ~state() {
@@ -178,29 +106,20 @@ byte_input byte_input::open(const std::string& path, bool as_is) {
         ::fcntl(s.number, F_SETPIPE_SZ, 1 << 20); // 64 KiB by default: fewer switches between the two sides
     }
     if (!as_is) {
-        // Two bytes tell most; of what begins like zstd (or a line of such bytes) the other two are waited for.
-        std::array<char, 4> first{};
+        // The first byte tells mostly. Of what begins like a signature (or a line that does) more is waited for.
+        // What has come anyway is taken, as far as the mark of a tar archive: see record_reader.
+        s.stored.resize(tar_mark_end);
         std::size_t have = 0;
-        constexpr std::string_view gzip("\x1f\x8b", 2);
-        constexpr std::string_view zstd("\x28\xb5\x2f\xfd", 4);
-        // A frame to skip, 0x184D2A50 to 5F, as pzstd puts it in front: 'P' to '_' and three more, none of which ends a line.
-        std::string skippable("\x50\x2a\x4d\x18", 4);
-        const auto may_be = [&](std::string_view magic) {
-            return have > 0 && std::string_view(first.data(), std::min(have, magic.size())) ==
-                                   magic.substr(0, std::min(have, magic.size()));
-        };
+        std::string_view first;
         do {
-            const std::size_t got = s.read_stored(first.data() + have, first.size() - have);
+            const std::size_t got = s.read_stored(s.stored.data() + have, s.stored.size() - have);
             if (got == 0) break;
             have += got;
-            if ((first[0] & 0xf0) == 0x50) skippable[0] = first[0];
-        } while ((may_be(gzip) && have < gzip.size()) ||
-                 ((may_be(zstd) || may_be(skippable)) && have < zstd.size()));
-        s.stored.assign(first.data(), first.data() + have);
-        if (have >= gzip.size() && may_be(gzip))
-            s.decode = std::make_unique<gzip_decoder>();
-        else if (have >= zstd.size() && (may_be(zstd) || may_be(skippable)))
-            s.decode = std::make_unique<zstd_decoder>();
+            first = {s.stored.data(), have};
+            s.begins_as = signature_of(first);
+        } while (s.begins_as == nullptr && may_become_signature(first));
+        s.stored.resize(have);
+        if (s.begins_as != nullptr) s.decode = make_decoder(s.begins_as->by);
     }
     return byte_input(std::move(held));
 }
@@ -213,6 +132,9 @@ std::optional<file_id> byte_input::id() const noexcept {
 }
 bool byte_input::seekable() const noexcept {
     return held_->regular;
+}
+const signature* byte_input::begins_as() const noexcept {
+    return held_->begins_as;
 }
 bool byte_input::compressed() const noexcept {
     return held_->decode != nullptr;
@@ -242,25 +164,30 @@ std::size_t byte_input::read(char* to, std::size_t most) {
         s.stored_first += ahead;
         return ahead;
     }
-    for (;;) {
-        const std::size_t left = s.stored.size() - s.stored_first;
-        const auto step = s.decode->decode(s.stored.data() + s.stored_first, left, to, most, s.name);
+    // As much as the stored bytes that are here give: small blocks become one large piece.
+    std::size_t given = 0;
+    while (given < most && s.damage.empty()) {
+        const std::string_view rest(s.stored.data() + s.stored_first, s.stored.size() - s.stored_first);
+        auto step = s.decode->decode(rest, s.ended, to + given, most - given);
         s.stored_first += step.taken;
-        if (step.given > 0) return step.given;
-        if (s.stored_first < s.stored.size()) {
-            if (step.taken == 0) throw tool_error(s.name + ": damaged compressed data");
-            continue;
-        }
-        s.stored.resize(stored_bytes);
-        s.stored_first = 0;
-        const std::size_t got = s.read_stored(s.stored.data(), stored_bytes);
-        s.stored.resize(got);
-        if (got == 0) {
-            if (!reading_stopped() && !s.decode->whole())
-                throw tool_error(s.name + ": the compressed data ends too early");
-            return 0;
+        given += step.given;
+        s.damage = std::move(step.damage);
+        if (step.taken < rest.size()) {
+            if (step.taken == 0 && step.given == 0 && s.damage.empty()) s.damage = "damaged compressed data";
+        } else if (given > 0) {
+            break;
+        } else if (s.damage.empty() && s.ended) {
+            if (s.decode->whole()) return 0;
+            s.damage = "the compressed data ends too early";
+        } else if (s.damage.empty()) {
+            s.stored.resize(stored_bytes);
+            s.stored_first = 0;
+            s.stored.resize(s.read_stored(s.stored.data(), stored_bytes));
+            if (s.stored.empty() && !s.ended) return 0; // reading was stopped
         }
     }
+    if (given == 0) throw tool_error(s.name + ": " + s.damage);
+    return given;
 }
 
 } // namespace bouncer::tool

@@ -1,4 +1,4 @@
-// The bytes of a file, a pipe or a terminal, decompressed where they begin as gzip or zstd do.
+// The bytes of a file, a pipe or a terminal, decompressed where they begin as gzip, zstd, xz, bzip2 or lz4 do.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,8 @@
 #include <string>
 
 namespace bouncer::tool {
+
+struct signature;
 
 // Which file a descriptor stands for; nothing if it is no regular one.
 struct file_id {
@@ -28,6 +30,7 @@ class byte_input {
 
     const std::string& name() const noexcept; // as messages should call it
     // Up to `most` bytes, at least 1; 0 at the end, or when reading was stopped (signals.h). Waits for the first byte only.
+    // Damage is an error of the call after the one that gave the bytes before it.
     std::size_t read(char* to, std::size_t most);
 
     // [any-thread] Up to `most` bytes of a regular file as stored, from `offset` on; 0 behind its end. Moves nothing.
@@ -35,7 +38,9 @@ class byte_input {
 
     std::optional<file_id> id() const noexcept; // of a regular file
     bool seekable() const noexcept;             // a regular file, which can be read twice
-    bool compressed() const noexcept;           // known from the first bytes, which open() has read
+    // What the stored bytes begin as; null if that is no signature, or if they are read as they are. open() has read them.
+    const signature* begins_as() const noexcept;
+    bool compressed() const noexcept;           // and what read() gives is not
     std::uint64_t size_bytes() const noexcept;  // of a regular file from where it is read, as stored; else 0
     std::uint64_t taken_bytes() const noexcept; // as stored
 

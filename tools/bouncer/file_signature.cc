@@ -16,20 +16,19 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view our_mark = "\x89"
                                       "BNC\r\n\x1a\n"sv;
-constexpr std::string_view unpack_first = "unpack it first";
 
 constexpr std::array signatures{
-    signature{"\x1f\x8b"sv, "a gzip file", unpacking::gzip, ""},
-    signature{"\x28\xb5\x2f\xfd"sv, "a zstd file", unpacking::zstd, ""},
+    signature{"\x1f\x8b"sv, "a gzip file", unpacking::gzip, unpack_first},
+    signature{"\x28\xb5\x2f\xfd"sv, "a zstd file", unpacking::zstd, unpack_first},
     // A frame to skip, 0x184D2A50 to 5F, as pzstd puts it in front.
-    signature{"\x50\x2a\x4d\x18"sv, "a zstd file", unpacking::zstd, "", 0},
+    signature{"\x50\x2a\x4d\x18"sv, "a zstd or lz4 file", unpacking::skippable, unpack_first, 0},
     signature{"\xfd"
               "7zXZ\0"sv,
-              "an xz file", unpacking::xz, ""},
+              "an xz file", unpacking::xz, unpack_first},
     // One digit is the level; then the digits of pi, or those of its root where nothing is in it.
-    signature{"BZh01AY&SY"sv, "a bzip2 file", unpacking::bzip2, "", 3},
-    signature{"BZh0\x17\x72\x45\x38\x50\x90"sv, "a bzip2 file", unpacking::bzip2, "", 3},
-    signature{"\x04\x22\x4d\x18"sv, "an lz4 file", unpacking::lz4, ""},
+    signature{"BZh01AY&SY"sv, "a bzip2 file", unpacking::bzip2, unpack_first, 3},
+    signature{"BZh0\x17\x72\x45\x38\x50\x90"sv, "a bzip2 file", unpacking::bzip2, unpack_first, 3},
+    signature{"\x04\x22\x4d\x18"sv, "an lz4 file", unpacking::lz4, unpack_first},
     signature{"\x02\x21\x4c\x18"sv, "an lz4 file of the legacy format", unpacking::refused, unpack_first},
     signature{"\x1f\x9d"sv, "a compress (.Z) file", unpacking::refused, unpack_first},
     signature{"LZIP\x01"sv, "an lzip file", unpacking::refused, unpack_first},

@@ -8,18 +8,27 @@
 
 namespace bouncer::tool {
 
-enum class unpacking : std::uint8_t { gzip, zstd, xz, bzip2, lz4, refused };
+enum class unpacking : std::uint8_t {
+    gzip,
+    zstd,
+    xz,
+    bzip2,
+    lz4,
+    skippable, // zstd or lz4: what follows the first frame tells
+    refused,   // it must be unpacked first, or holds no keys
+};
 
 // No line of text begins like one of these: each has bytes that are not text, or ten that nobody types.
 struct signature {
-    std::string_view bytes; // the first of the file
-    std::string_view name;  // "a gzip file"
-    unpacking by;           // refused: it must be unpacked first, or holds no keys
-    std::string_view hint;  // of one that is refused: what to do instead
+    std::string_view bytes;                               // the first of the file
+    std::string_view name;                                // "a gzip file"
+    unpacking by;                                         // what decodes it
+    std::string_view hint;                                // where it is not decoded: what to do instead
     std::size_t any_low_half_at = std::string_view::npos; // of this byte the low four bits may be any
 };
 
 inline constexpr std::size_t signature_most = 10; // bytes of the longest
+inline constexpr std::string_view unpack_first = "unpack it first";
 
 // [any-thread] The signature that these bytes begin with; null if there is none.
 const signature* signature_of(std::string_view first) noexcept;

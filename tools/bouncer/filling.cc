@@ -174,7 +174,7 @@ std::optional<std::uint64_t> counted_lines(const std::string& path, char end, co
     return sum + (last == end ? 0 : 1); // a last line without its end
 }
 
-// Whether all of it can be read twice: regular, as stored, and not empty. The files of /proc have a size of 0, whatever is
+// Whether all of it can be read twice: regular, not compressed, and not empty. The files of /proc have a size of 0, whatever is
 // in them, and some of them give it once only.
 bool countable(const std::string& path, framing frame) {
     const bool standard = path == "-";
@@ -182,12 +182,13 @@ bool countable(const std::string& path, framing frame) {
     struct stat about {};
     if ((standard ? ::fstat(STDIN_FILENO, &about) : ::stat(path.c_str(), &about)) != 0) return false;
     if (!S_ISREG(about.st_mode) || about.st_size == 0) return false;
-    if (!standard) return !byte_input::open(path).compressed();
+    // Of what begins like a compressed file or an archive lines mean nothing.
+    if (!standard) return byte_input::open(path).begins_as() == nullptr;
     // Standard input has one place to read from, to which it is put back; records of a given length are counted by reading.
     const off_t begin = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
     if (begin < 0 || frame == framing::length_prefixed) return false;
-    const bool compressed = byte_input::open(path).compressed();
-    return ::lseek(STDIN_FILENO, begin, SEEK_SET) == begin && !compressed;
+    const bool plain = byte_input::open(path).begins_as() == nullptr;
+    return ::lseek(STDIN_FILENO, begin, SEEK_SET) == begin && plain;
 }
 
 } // namespace

@@ -100,7 +100,9 @@ run_function add_import(CLI::App& command) {
                     "stands in a Parquet file, kind split_block_bloom). Example: --format dcso")
         ->required();
     command
-        .add_option("INPUT", flags->input, "The file, plain, gzip or zstd. Example: hashlookup-full.bloom")
+        .add_option(
+            "INPUT", flags->input,
+            "The file, plain or compressed: gzip, zstd, xz, bzip2, lz4. Example: hashlookup-full.bloom")
         ->required();
     command.add_option("-o,--output", flags->output, "The new file. Example: -o hashlookup.bnc")->required();
     command.add_flag("--force", flags->force,

@@ -138,7 +138,9 @@ void add_input_flags(CLI::App& command, input_options& out) {
         ->needs("--field");
     command
         .add_option("INPUT", out.files,
-                    "Files, - for standard input (the default); gzip and zstd are seen by their first bytes")
+                    "Files, - for standard input (the default); gzip, zstd, xz, bzip2 and lz4 are seen by "
+                    "their first "
+                    "bytes")
         ->type_name("FILE");
 }
 
