@@ -3,6 +3,7 @@
 // no record or damaged must be an error that says so. Memory that a length only promises is not taken.
 #include "input.h"
 
+#include "file_signature.h"
 #include "keys.h"
 #include "numbers.h"
 #include "records.h"
@@ -75,10 +76,10 @@ class memory_file {
 
 void records(const std::string& bytes, const input_options& where, const key_form& form) {
     const memory_file file(bytes);
-    const bool skippable =
-        bytes.size() >= 4 && (bytes[0] & 0xf0) == 0x50 && bytes.compare(1, 3, "\x2a\x4d\x18") == 0;
-    const bool compressed =
-        skippable || bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd");
+    const signature* const begins_as = signature_of(bytes);
+    const bool archive = (begins_as != nullptr && begins_as->by == unpacking::refused) || is_tar(bytes);
+    const bool refused = archive && where.frame != framing::length_prefixed;
+    const bool compressed = begins_as != nullptr && begins_as->by != unpacking::refused;
     const auto wanted = records_of(bytes, where.frame);
     const any_hasher hasher = any_hasher::make("xxh3", 0).value();
     std::vector<std::string> got;
@@ -98,9 +99,10 @@ void records(const std::string& bytes, const input_options& where, const key_for
             }
         }
     } catch (const tool_error&) {
-        law(compressed || !wanted, "only a damaged input is refused");
+        law(compressed || refused || !wanted, "only a damaged input or an archive is refused");
         return;
     }
+    law(!refused, "an archive is refused");
     if (!compressed) law(wanted && got == *wanted, "the records are those of the bytes");
 }
 

@@ -158,6 +158,92 @@ TEST(command_records, are_found_behind_frames_that_are_to_be_skipped) {
     }
 }
 
+// All that a reader gives before its error.
+struct until_error {
+    std::vector<std::string> records;
+    std::string error;
+};
+until_error read_all(const std::string& path, framing how) {
+    until_error out;
+    try {
+        record_reader reader({path}, how);
+        chunk now(how);
+        while (reader.next(now)) {
+            now.split(how);
+            for (std::size_t i = 0; i < now.records(); ++i) out.records.emplace_back(now.content(i));
+        }
+    } catch (const tool_error& error) {
+        out.error = error.what();
+    }
+    return out;
+}
+
+// One frame of zstd, of raw blocks. The last of them has a type that does not exist, or is cut.
+std::string zstd_of(const std::vector<std::string>& blocks, const std::string& last) {
+    std::string out("\x28\xb5\x2f\xfd\x00\x70", 6); // the length is not told, the window is 16 MiB
+    for (const std::string& block : blocks) {
+        for (unsigned i = 0; i < 3; ++i) out += static_cast<char>((block.size() << 3) >> (8 * i));
+        out += block;
+    }
+    return out + last;
+}
+
+TEST(command_records, that_are_whole_come_before_what_is_wrong_behind_them) {
+    const scratch folder;
+    const auto records = random_records(5, true);
+    for (const framing how : {framing::lines, framing::zero_terminated, framing::length_prefixed}) {
+        std::vector<std::string> blocks;
+        const std::string bytes = framed(records, how);
+        for (std::size_t at = 0; at < bytes.size(); at += 100'000)
+            blocks.push_back(bytes.substr(at, 100'000));
+        // Half a record stands before what is wrong, and is not given.
+        blocks.push_back(how == framing::length_prefixed ? std::string("\x09\0\0\0half", 8) : "half");
+        for (const auto& [last, why] : {std::pair(std::string("\x07\0\0", 3), "damaged zstd data"),
+                                        std::pair(std::string("\x80\0\0more", 7), "ends too early")}) {
+            const std::string path = folder.file("z", zstd_of(blocks, last));
+            const until_error got = read_all(path, how);
+            EXPECT_EQ(got.records, records) << why;
+            EXPECT_TRUE(got.error.starts_with(path + ": ")) << got.error;
+            EXPECT_NE(got.error.find(why), std::string::npos) << got.error;
+        }
+    }
+}
+
+TEST(command_records, of_a_given_length_come_before_one_that_is_cut_or_too_long) {
+    const scratch folder;
+    const std::vector<std::string> two{"a", "bc"};
+    const std::string bytes = framed(two, framing::length_prefixed);
+    const std::string cut = folder.file("cut", bytes + std::string("\x09\0\0\0abc", 7));
+    EXPECT_EQ(read_all(cut, framing::length_prefixed).records, two);
+    EXPECT_EQ(read_all(cut, framing::length_prefixed).error, cut + ": ends inside record 3");
+    const std::string large = folder.file("large", bytes + "\xff\xff\xff\xff" + "abc");
+    EXPECT_EQ(read_all(large, framing::length_prefixed).records, two);
+    EXPECT_EQ(read_all(large, framing::length_prefixed).error,
+              large + ": record 3 has a length of 4294967295 bytes, and 1 GiB is the most");
+}
+
+TEST(command_records, are_not_looked_for_in_archives_and_filters) {
+    const scratch folder;
+    std::string tar(512, '\0');
+    tar.replace(0, 4, "keys");
+    tar.replace(257, 5, "ustar");
+    const std::string ours("\x89"
+                           "BNC\r\n\x1a\n");
+    for (const auto& [bytes, why] :
+         {std::pair<std::string, std::string>("PK\x03\x04", "this is a zip archive: unpack it first"),
+          {ours, "this is a Bouncer filter: keys are wanted here"},
+          {tar, "this is a tar archive: unpack it first"},
+          {zstd_of({}, std::string("\x01\x10\0", 3) + tar), "this holds a tar archive: unpack it first"}}) {
+        const std::string path = folder.file("archive", bytes + "key\nkey\n");
+        for (const framing how : {framing::lines, framing::zero_terminated}) {
+            const until_error got = read_all(path, how);
+            EXPECT_EQ(got.records, std::vector<std::string>());
+            EXPECT_EQ(got.error, path + ": " + why);
+        }
+        EXPECT_EQ(read_all(path, framing::length_prefixed).error.find("this "), std::string::npos);
+    }
+}
+
 // The room for it must not be filled with short ones, which every thread would take in turn.
 TEST(command_records, behind_a_long_one_come_in_chunks_of_the_usual_size) {
     const scratch folder;

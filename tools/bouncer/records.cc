@@ -1,5 +1,6 @@
 #include "records.h"
 
+#include "file_signature.h"
 #include "signals.h"
 #include "tool_error.h"
 
@@ -129,7 +130,20 @@ void record_reader::open_next() {
     parsed_ = 0;
     records_before_ = 0;
     at_end_ = false;
+    looked_at_ = how_ == framing::length_prefixed;
     check_not_printed_to();
+    const signature* const found = input_->begins_as();
+    if (!looked_at_ && found != nullptr && found->by == unpacking::refused) refuse(found->name, found->hint);
+}
+
+void record_reader::refuse(std::string_view what, std::string_view hint) const {
+    throw tool_error(input_->name() + (input_->compressed() ? ": this holds " : ": this is ") +
+                     std::string(what) + ": " + std::string(hint));
+}
+
+void record_reader::refuse_foreign(std::string_view first) const {
+    if (const signature* const found = signature_of(first)) refuse(found->name, found->hint);
+    if (is_tar(first)) refuse("a tar archive", unpack_first);
 }
 
 void record_reader::printed_to(int number) {
@@ -161,6 +175,26 @@ std::size_t record_reader::whole_bytes(const chunk& in, std::size_t known) {
     return parsed_;
 }
 
+bool record_reader::gather(chunk& out, std::size_t& whole) {
+    // A file fills the chunk; a pipe gives what it has, so that a line is answered when it comes.
+    while (whole == 0 || (input_->seekable() && out.size_ < chunk_bytes)) {
+        if (out.size_ + 1 >= out.room_) out.grow(out.room_ * 2);
+        // However large the room that a long line needed: what comes after it makes no large chunk of short lines.
+        const std::size_t got =
+            input_->read(out.bytes_.get() + out.size_, std::min(chunk_bytes, out.room_ - 1 - out.size_));
+        if (got == 0) return false;
+        const std::size_t before = out.size_;
+        out.size_ += got;
+        if (const std::size_t found = whole_bytes(out, before); found > 0) whole = found;
+        if (out.size_ - whole > record_most + 4) {
+            out.size_ = whole; // they are delivered before this is told
+            out.split(how_);
+            throw bad_record(out.records(), "this line is longer than 1 GiB");
+        }
+    }
+    return true;
+}
+
 bool record_reader::next(chunk& out) {
     while (input_) {
         out.size_ = 0;
@@ -171,6 +205,7 @@ bool record_reader::next(chunk& out) {
             continue;
         }
         out.input = opened_ - 1;
+        if (failed_) std::rethrow_exception(failed_);
         out.grow(chunk_bytes + 1);
         parsed_ = 0;
         if (!carry_.empty()) {
@@ -179,42 +214,35 @@ bool record_reader::next(chunk& out) {
             out.size_ = carry_.size();
             carry_.clear();
         }
-        // A file fills the chunk; a pipe gives what it has, so that a line is answered when it comes.
         std::size_t whole = 0;
-        bool ended = false;
-        while (whole == 0 || (input_->seekable() && out.size_ < chunk_bytes)) {
-            if (out.size_ + 1 >= out.room_) out.grow(out.room_ * 2);
-            // However large the room that a long line needed: what comes after it makes no large chunk of short lines.
-            const std::size_t got =
-                input_->read(out.bytes_.get() + out.size_, std::min(chunk_bytes, out.room_ - 1 - out.size_));
-            if (got == 0) {
-                ended = true;
-                break;
-            }
-            const std::size_t before = out.size_;
-            out.size_ += got;
-            if (const std::size_t found = whole_bytes(out, before); found > 0) whole = found;
-            if (out.size_ - whole > record_most + 4) {
-                out.size_ = whole; // they are delivered before this is told
-                out.split(how_);
-                throw bad_record(out.records(), "this line is longer than 1 GiB");
-            }
+        bool more = false;
+        try {
+            more = gather(out, whole);
+        } catch (const bad_record&) {
+            throw;
+        } catch (...) {
+            failed_ = std::current_exception();
+            whole = std::max(whole, parsed_);
         }
+        if (!looked_at_) refuse_foreign(out.bytes());
+        looked_at_ = true;
         taken_.store(done_bytes_ + input_->taken_bytes(), std::memory_order_relaxed);
-        if (ended && reading_stopped()) { // what has no end yet is no line
+        const bool half = out.size_ > whole; // a record that has no end yet
+        if (failed_) {
             out.size_ = whole;
-            input_.reset();
-        } else if (ended) {
-            if (out.size_ > whole) {
-                if (how_ == framing::length_prefixed)
-                    throw tool_error(input_->name() + ": ends inside record " +
-                                     std::to_string(records_before_ + 1));
-                out.bytes_[out.size_++] = terminator_of(how_); // the last line has no end of its own
-            }
-            at_end_ = true;
-        } else {
+        } else if (more) {
             carry_.assign(out.bytes_.get() + whole, out.bytes_.get() + out.size_);
             out.size_ = whole;
+        } else if (reading_stopped()) { // what has no end yet is no line
+            out.size_ = whole;
+            input_.reset();
+        } else if (half && how_ == framing::length_prefixed) {
+            failed_ = std::make_exception_ptr(
+                tool_error(input_->name() + ": ends inside record " + std::to_string(records_before_ + 1)));
+            out.size_ = whole;
+        } else {
+            if (half) out.bytes_[out.size_++] = terminator_of(how_); // the last line has no end of its own
+            at_end_ = true;
         }
         if (out.size_ > 0) return true;
     }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -87,7 +88,9 @@ std::uint64_t count_ends(std::string_view bytes, char end) noexcept;
 char terminator_of(framing how) noexcept; // of lines and zero_terminated
 
 // [exclusive] Chunk by chunk through all inputs. Errors are tool_error, and name the file; a line that is too long is a
-// bad_record of the chunk that would have been next.
+// bad_record of the chunk that would have been next. An input that is damaged, cut or cannot be read on gives every whole
+// record before that, then the error. An archive or a filter is refused by its name before any of it is given; not where
+// records are length-prefixed, whose bytes may be anything.
 class record_reader {
   public:
     // No paths: standard input. Opens the first at once, the others in their turn: what is wrong with one is told when
@@ -115,8 +118,13 @@ class record_reader {
 
   private:
     void open_next();
-    // The bytes of whole records at the start of what is in `in`, from byte `known` on.
     void check_not_printed_to() const;
+    void refuse(std::string_view what, std::string_view hint) const;
+    void refuse_foreign(std::string_view first) const; // by the first bytes that it gave
+    // Reads until `out` has a whole record, and of a file until it is full. False at the end of the input. `whole` becomes the
+    // bytes of whole records, and holds where this throws, too (of length-prefixed ones: parsed_).
+    bool gather(chunk& out, std::size_t& whole);
+    // The bytes of whole records at the start of what is in `in`, from byte `known` on.
     std::size_t whole_bytes(const chunk& in, std::size_t known);
 
     std::vector<std::string> paths_;
@@ -128,6 +136,8 @@ class record_reader {
     std::optional<byte_input> input_;
     std::optional<file_id> printed_to_;
     std::size_t opened_ = 0;
+    bool looked_at_ = false;           // refuse_foreign has seen what input_ gives first
+    std::exception_ptr failed_;        // of input_, behind the records that have been given
     bool at_end_ = false;              // of input_: the next is opened when more is asked for
     std::vector<char> carry_;          // the start of a record whose end is not yet here
     std::size_t parsed_ = 0;           // of length-prefixed records: where the next one begins
