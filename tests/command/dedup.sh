@@ -155,6 +155,30 @@ for round in 1 2 3 4 5; do
 done
 rm -f part.*
 
+# What such a run leaves may end with half a line: it stands alone, and comes again as a whole.
+half_then() { # OPTION INPUT: appends to ./half, which is made before
+    rm -f half.bnc
+    # shellcheck disable=SC2086,SC2059
+    printf "$2" | bouncer dedup $1 --state half.bnc >>half
+}
+printf 'first\nsec' >half && half_then "" 'second\nfirst\n'
+cmp -s half <(printf 'first\nsec\nsecond\nfirst\n') || fail "half a line is glued to the next: $(cat half)"
+printf 'third\n' | bouncer dedup --state half.bnc >>half # it ends where a line ends
+printf 'first\nthird\n' | bouncer dedup --state half.bnc >>half
+cmp -s half <(printf 'first\nsec\nsecond\nfirst\nthird\n') || fail "a line too many: $(cat half)"
+printf 'first\0sec' >half && half_then -0 'second\0'
+cmp -s half <(printf 'first\0sec\0second\0') || fail "half a record is glued to the next"
+# Nothing is printed, nothing is changed. Of records of a given length half a one is not known.
+printf 'first\nsec' >half && bouncer dedup --state half.bnc -0 /dev/null >>half && half_then "" ''
+cmp -s half <(printf 'first\nsec') || fail "a run without a line changed its output"
+printf 'x' >half && half_then --length-prefixed '\001\0\0\0a'
+cmp -s half <(printf 'x\001\0\0\0a') || fail "records of a given length got a line end"
+# Behind half a line in the middle of a file that is not appended to; and where it is the whole file that is replaced.
+rm -f half.bnc && (printf 'sec' && echo second | bouncer dedup --state half.bnc) >half
+cmp -s half <(printf 'sec\nsecond\n') || fail "half a line is glued to the next: $(cat half)"
+rm -f half.bnc && echo second | bouncer dedup --state half.bnc >half
+cmp -s half <(echo second) || fail "a new file does not begin with its first line"
+
 # Nobody reads: SIGINT ends it all the same.
 mkfifo stuck
 exec 7<>stuck

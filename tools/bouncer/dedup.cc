@@ -293,6 +293,8 @@ int dedup(const dedup_options& chosen) {
                   .memory = make_memory(chosen, reader, hasher, form),
                   .out = output(STDOUT_FILENO, "standard output", chosen.input.frame),
                   .shown = progress(reader, {.doing = "dedup", .beside_lines = true})};
+    // The state may not know that half a line, which then comes again.
+    if (!chosen.state.empty() && !chosen.count) run.out.end_half_record();
     pipeline<dedup_job> line(reader, chosen.input.frame, [&] { return dedup_job(run); });
     try {
         const commit_timer timer(run);

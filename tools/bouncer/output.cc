@@ -76,7 +76,26 @@ void output::cut_half_record(std::string_view written) const {
     ::lseek(number_, end - half, SEEK_SET); // or whoever writes next leaves a hole
 }
 
+// Output is mostly opened for writing only (>>): opened again, it can be read. Where that fails, nothing is known.
+bool output::behind_half_record() const {
+    struct stat about {};
+    if (::fstat(number_, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+    const bool appends = (::fcntl(number_, F_GETFL) & O_APPEND) != 0;
+    const off_t end = appends ? about.st_size : ::lseek(number_, 0, SEEK_CUR);
+    const int readable = ::open(("/proc/self/fd/" + std::to_string(number_)).c_str(), O_RDONLY | O_CLOEXEC);
+    if (readable < 0) return false;
+    char last = 0;
+    const bool half = end > 0 && ::pread(readable, &last, 1, end - 1) == 1 && last != terminator_of(how_);
+    ::close(readable);
+    return half;
+}
+
 void output::write(std::string_view bytes) {
+    if (std::exchange(ends_half_, false) && behind_half_record()) put(std::string(1, terminator_of(how_)));
+    put(bytes);
+}
+
+void output::put(std::string_view bytes) {
     if (failed_) throw tool_error(name_ + ": an earlier write failed");
     failed_ = true; // until all is out
     std::size_t done = 0;

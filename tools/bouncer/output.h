@@ -19,7 +19,8 @@ class output {
     output(int number, std::string name, framing how);
     output(output&& other) noexcept
         : number_(other.number_), own_(std::exchange(other.own_, -1)), name_(std::move(other.name_)),
-          how_(other.how_), buffer_(std::move(other.buffer_)), failed_(other.failed_) {}
+          how_(other.how_), buffer_(std::move(other.buffer_)), failed_(other.failed_),
+          ends_half_(other.ends_half_) {}
     output& operator=(output&&) = delete;
     ~output();
 
@@ -38,10 +39,15 @@ class output {
         buffer_.clear();
     }
     bool failed() const noexcept { return failed_; }
+    // A run that was killed may have left half a record at the end of a regular file. The first write ends it, so that it
+    // stands alone; where nothing is written the file stays as it is. Nothing can be done for length-prefixed records.
+    void end_half_record() noexcept { ends_half_ = how_ != framing::length_prefixed; }
 
   private:
     static constexpr std::size_t most = std::size_t{256} << 10;
     void write(std::string_view bytes);
+    void put(std::string_view bytes);
+    bool behind_half_record() const;
     void wait_for_room() const;
     void cut_half_record(std::string_view written) const;
 
@@ -51,6 +57,7 @@ class output {
     framing how_;
     std::string buffer_;
     bool failed_ = false;
+    bool ends_half_ = false;
 };
 
 } // namespace bouncer::tool
