@@ -73,7 +73,7 @@ bloom create -n 100 -p 0.01 small.bloom </dev/null
 refused "no format is called" import --format redis small.bloom -o small.bnc
 head -c 100 small.bloom >short.bloom
 refused "bytes of bits, and 52 follow" import --format dcso short.bloom -o small.bnc
-refused "no header of a Parquet Bloom filter" import --format parquet-sbbf small.bloom -o small.bnc
+refused "this is a DCSO filter, not a Bloom filter out of a Parquet file" import --format parquet-sbbf small.bloom -o small.bnc
 [[ ! -e small.bnc ]] || fail "a refused import left a file"
 "$bouncer" import --format dcso small.bloom -o small.bnc >/dev/null
 refused "--force" import --format dcso small.bloom -o small.bnc
