@@ -380,11 +380,16 @@ class bit_filter {
     double fpr_at(std::uint64_t keys) const { return math::fpr(shape(), static_cast<double>(keys)); }
     // [immutable] The most keys at which the expected rate still is within `rate`.
     std::uint64_t capacity(double rate) const { return math::capacity(shape(), rate); }
-    // [any-thread] Holds more keys than the rate allows: the fill is beyond what chance does to capacity(rate) keys
-    // (math::fill_limit). So a filter is not overfull with just the keys it was made for, even if chance put its own rate a
-    // little above the promise. O(m).
+    // [any-thread] Holds more keys than the rate allows: the rate is above it, and the fill beyond what chance does to
+    // capacity(rate) keys (math::fill_limit). So a filter is not overfull with just the keys it was made for, even if chance
+    // put its own rate a little above the promise. O(m).
     bool overfull(double rate) const {
-        return fill_ratio() > math::fill_limit(shape(), static_cast<double>(capacity(rate)));
+        double limit = 0;
+        if constexpr (requires { layout_.fill_limit(rate); })
+            limit = layout_.fill_limit(rate);
+        else
+            limit = math::fill_limit(shape(), static_cast<double>(capacity(rate)));
+        return fill_ratio() > limit && expected_fpr() > rate;
     }
 
     // [any-thread] How many distinct keys the union, or the intersection, of the two key sets has; the sampled

@@ -230,11 +230,12 @@ class basic_counting_bloom
     // [immutable] The exact expected rate with `keys` keys; and the most keys at which it is within `rate`.
     double fpr_at(std::uint64_t keys) const { return math::fpr(this->shape(), static_cast<double>(keys)); }
     std::uint64_t capacity(double rate) const { return math::capacity(this->shape(), rate); }
-    // [any-thread] Holds more keys than the rate allows: the fill is beyond what chance does to capacity(rate) keys
-    // (math::fill_limit). So a filter is not overfull with just the keys it was made for, even if chance put its own rate a
-    // little above the promise. O(m).
+    // [any-thread] Holds more keys than the rate allows: the rate is above it, and the fill beyond what chance does to
+    // capacity(rate) keys (math::fill_limit). So a filter is not overfull with just the keys it was made for, even if chance
+    // put its own rate a little above the promise. O(m).
     bool overfull(double rate) const {
-        return fill_ratio() > math::fill_limit(this->shape(), static_cast<double>(capacity(rate)));
+        return fill_ratio() > math::fill_limit(this->shape(), static_cast<double>(capacity(rate))) &&
+               expected_fpr() > rate;
     }
 
   private:

@@ -75,6 +75,10 @@ class dcso_layout {
         return {.sector_bits = params_.bits, .bits_per_group = params_.k};
     }
 
+    // Above it there are more keys than the program's own formula puts into so many bits. The positions of a key hang
+    // together, so the fill varies more than by chance: see the .cc file.
+    double fill_limit(double rate) const;
+
     // The k positions: x = hash mod P, then k times x = (x g mod 2^64) mod P and position x mod m, where P = 2^64 - 59 is
     // prime. The product is cut to 64 bits before P is taken, as in the program, so x is not a power sequence modulo P
     // but nearly hash * g^i modulo 2^64. Hence the low bits of all positions follow from those of the hash when m is

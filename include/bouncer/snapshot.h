@@ -53,9 +53,8 @@ struct snapshot_info {
     std::array<std::byte, 16> id = {};
     std::string label;
     key_form keys;
-    std::chrono::nanoseconds window{
-        0};                // of a windowed_bloom whose epochs are steps of it since 1970; 0: not told
-    bool complete = false; // see save_options
+    // Of a windowed_bloom whose epochs are steps of it since 1970; 0: not told.
+    std::chrono::nanoseconds window{0};
     file_state state = file_state::sealed;
 };
 
@@ -78,8 +77,6 @@ struct save_options {
     // Of a windowed_bloom: how long it remembers a key, where its epochs are those of a window_schedule. Whoever rotates the
     // file finds it there. A filter that is derived from files has theirs.
     std::chrono::nanoseconds window{0};
-    // The filter was made for just the keys that are in it, and no more will come: that it is full is no news.
-    bool complete = false;
 };
 
 // Where bytes go, and where they come from (fewer than asked only at the end). Either may fail. What they throw is passed on,

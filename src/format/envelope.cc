@@ -23,9 +23,7 @@ constexpr std::uint32_t flag_compressed = 1;
 constexpr std::uint32_t flag_hex = 2;
 constexpr std::uint32_t flag_fold_case = 4;
 constexpr std::uint32_t flag_window = 8;
-constexpr std::uint32_t flag_complete = 16;
-constexpr std::uint32_t flags_known =
-    flag_compressed | flag_hex | flag_fold_case | flag_window | flag_complete;
+constexpr std::uint32_t flags_known = flag_compressed | flag_hex | flag_fold_case | flag_window;
 
 // Offsets in the header.
 constexpr std::size_t version_at = 8, header_bytes_at = 12, kind_at = 16, layout_at = 18, flags_at = 20,
@@ -87,8 +85,7 @@ header_page encode_header(const snapshot_info& info) {
     put(&page[layout_at], info.layout_version);
     put(&page[flags_at], (info.compressed ? flag_compressed : 0u) | (info.keys.hex ? flag_hex : 0u) |
                              (info.keys.fold_case ? flag_fold_case : 0u) |
-                             (info.window.count() != 0 ? flag_window : 0u) |
-                             (info.complete ? flag_complete : 0u));
+                             (info.window.count() != 0 ? flag_window : 0u));
     put(&page[algorithm_at], info.hash.algorithm);
     put(&page[chunk_bytes_at], static_cast<std::uint32_t>(chunk_bytes));
     put(&page[seed_at], info.hash.seed_or_fingerprint);
@@ -136,7 +133,6 @@ result<snapshot_info> decode_header(std::span<const std::byte, header_bytes> pag
     info.layout_version = get<std::uint16_t>(at + layout_at);
     info.compressed = (flags & flag_compressed) != 0;
     info.keys = {.hex = (flags & flag_hex) != 0, .fold_case = (flags & flag_fold_case) != 0};
-    info.complete = (flags & flag_complete) != 0;
     info.hash = {get<std::uint32_t>(at + algorithm_at), get<std::uint64_t>(at + seed_at)};
     info.payload_bytes = get<std::uint64_t>(at + payload_at);
     info.keys_designed = get<std::uint64_t>(at + designed_at);

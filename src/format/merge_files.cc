@@ -72,7 +72,6 @@ result<snapshot_info> merge_files(const std::vector<std::string>& inputs, const 
         }
         snapshot_info info = readers.front().info();
         take_options(info, options);
-        info.complete = inputs.size() == 1 && readers.front().info().complete;
         const std::uint64_t payload = info.payload_bytes;
         const file_promise promised{
             .durable = options.durable, .replace = options.replace, .lock = lock->use()};

@@ -91,7 +91,6 @@ void take_options(snapshot_info& info, const save_options& options) {
     info.keys_added = options.keys_added;
     info.fpr_promised = options.fpr_promised;
     info.compressed = options.compress;
-    info.complete = options.complete;
 }
 
 result<void> save_form(const stored_form& form, const byte_sink& sink, const save_options& options) {

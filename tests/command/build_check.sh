@@ -209,6 +209,11 @@ refuses "(see bouncer --help)" bouncer frobnicate
 refuses "there is no flag --frobnicate (see bouncer check --help)" bouncer check --frobnicate a.bnc
 run 0 bouncer --help && mv out help && run 0 bouncer && same out help # alone it shows its help
 # What was probably meant is said, and an unknown flag before whatever is missing because of it.
+refuses 'there is no subcommand "buld"; did you mean "build"? (see bouncer --help)' bouncer buld --help
+refuses 'there is no subcommand "frob"' bouncer frob --version
+refuses "--json stands before the subcommand: flags come after it" bouncer --json info a.bnc
+refuses "there is no flag -x (see bouncer check --help)" bouncer check -x a.bnc keys
+refuses "FILTER is required" bouncer info --
 refuses 'there is no subcommand "bild"; did you mean "build"? (see bouncer --help)' bouncer bild -o new.bnc keys
 refuses 'there is no flag --ouput; did you mean "--output"? (see bouncer build --help)' bouncer build --ouput new.bnc keys
 refuses 'there is no flag --fbr; did you mean "--fpr"?' bouncer plan --keys 1M --fbr 1%

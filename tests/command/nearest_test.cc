@@ -37,6 +37,7 @@ TEST(nearest, suggests_what_is_near_and_nothing_else) {
     EXPECT_EQ(suggestion("blom", words), "; did you mean \"bloom\"?");
     EXPECT_EQ(suggestion("frobnicate", words), "");
     EXPECT_EQ(suggestion("x", words), "");
+    EXPECT_EQ(suggestion("-x", {std::vector<std::string>{"-h", "-c"}}), ""); // any letter is near any other
     EXPECT_EQ(suggestion("", words), "");
     EXPECT_EQ(suggestion("build", words), ""); // it is one
     EXPECT_EQ(suggestion(std::string(1'000'000, 'b'), words), "");

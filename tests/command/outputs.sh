@@ -112,6 +112,18 @@ for command in "check kept/a.bnc one" "check b.bnc -f kept/soft.bnc one" "info k
     bouncer $command >>kept/a.bnc 2>err </dev/null || status=$?
     [[ $status == 2 ]] && holds "standard output goes into this very file" && diff -r kept before >/dev/null || fail "$status: $command >>kept/a.bnc"
 done
+# So would a report among the keys that are read, or in the file that is replaced.
+for command in "build --json --force -o no.bnc kept/keys" "add --json b.bnc kept/keys" "remove --trust --json c.bnc kept/keys"; do
+    [[ $command != remove* ]] || run 0 bouncer build -q --kind counting_bloom -o c.bnc one
+    status=0
+    # shellcheck disable=SC2086
+    bouncer $command >>kept/keys 2>err </dev/null || status=$?
+    [[ $status == 2 ]] && holds "the input is also the output" && diff -r kept before >/dev/null || fail "$status: $command >>kept/keys"
+done
+status=0
+bouncer build --json --force -o kept/a.bnc one >>kept/a.bnc 2>err || status=$?
+[[ $status == 2 ]] && holds "standard output goes into this very file" && diff -r kept before >/dev/null || fail "$status: the report into the filter"
+rm c.bnc
 # An empty file holds nothing to lose, a damaged filter is one; each takes --force.
 : >kept/notes.txt && refuses "exists already; --force replaces it" bouncer build -o kept/notes.txt one
 run 0 bouncer build -q --force -o kept/notes.txt one && run 0 bouncer check -c kept/notes.txt one && is 1000

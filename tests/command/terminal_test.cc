@@ -4,17 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <pty.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace {
@@ -121,9 +124,11 @@ TEST(command_terminal, what_prints_no_lines_shows_it_on_a_plain_terminal) {
         EXPECT_EQ(seen.status, 0) << seen.text;
         EXPECT_NE(seen.text.find(" keys  "), std::string::npos) << seen.text;
         EXPECT_NE(seen.text.find("/s"), std::string::npos) << seen.text;
-        const std::size_t removed = seen.text.rfind("\r\x1b[K");
+        const std::string gone = "\r\x1b[K";
+        const std::size_t removed = seen.text.rfind(gone);
         ASSERT_NE(removed, std::string::npos) << "the line was not removed";
-        EXPECT_EQ(seen.text.find("/s", removed), std::string::npos) << seen.text;
+        // Before the report, which ends the text.
+        EXPECT_EQ(seen.text.substr(removed + gone.size(), file.size()), file) << seen.text;
     }
     for (const std::string& quiet : {" build -q --force -o " + file, " add -q " + file})
         EXPECT_EQ(on_a_terminal(slow + " | " + bouncer + quiet).text, "") << quiet;
@@ -136,6 +141,57 @@ TEST(command_terminal, nothing_is_shown_where_stderr_is_a_file) {
     const shown seen = on_a_terminal(slow + " | " + bouncer + " dedup -c 2>" + file + " | cat; cat " + file +
                                      "; rm " + file);
     EXPECT_EQ(seen.text, "4000\r\n");
+}
+
+// A command that prints more than `output` takes, to somebody who never reads: the first SIGINT ends it.
+void expect_end_by_sigint(int output) {
+    const std::string lines =
+        std::filesystem::temp_directory_path() / ("terminal_lines." + std::to_string(::getpid()));
+    {
+        std::ofstream to(lines);
+        for (int i = 0; i < 400'000; ++i) to << i << '\n';
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::signal(SIGINT, SIG_DFL);
+        ::dup2(output, STDOUT_FILENO);
+        ::alarm(300);
+        ::execl(bouncer.c_str(), "bouncer", "dedup", lines.c_str(), nullptr);
+        ::_exit(127);
+    }
+    int status = 0;
+    // It has filled what there is when it no longer ends by itself; a signal that comes earlier ends it as well.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it took all of it";
+    ::kill(child, SIGINT);
+    pid_t ended = 0;
+    for (int tenths = 0; tenths < 300 && ended == 0; ++tenths) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        ended = ::waitpid(child, &status, WNOHANG);
+    }
+    if (ended == 0) {
+        ::kill(child, SIGKILL);
+        ::waitpid(child, &status, 0);
+    }
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << status;
+    std::filesystem::remove(lines);
+}
+
+TEST(command_output, a_socket_that_takes_nothing_keeps_nobody) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    expect_end_by_sigint(ends[0]);
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
+
+TEST(command_output, a_terminal_that_takes_nothing_keeps_nobody) {
+    int ours = -1;
+    int theirs = -1;
+    ASSERT_EQ(::openpty(&ours, &theirs, nullptr, nullptr, nullptr), 0);
+    expect_end_by_sigint(theirs);
+    ::close(ours);
+    ::close(theirs);
 }
 
 TEST(command_terminal, control_c_ends_it_with_130) {

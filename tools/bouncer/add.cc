@@ -8,12 +8,16 @@
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
+#include "window.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <memory>
 
 namespace bouncer::tool {
@@ -29,12 +33,27 @@ struct add_options {
     bool quiet = false;
 };
 
+// What a filter says of its keys: their number, infinite if it cannot tell, and the rate.
+struct fullness {
+    double keys;
+    double rate;
+};
+fullness fullness_of(const any_filter& filter) {
+    const auto keys = filter.approximate_size();
+    const auto rate = filter.expected_fpr();
+    return {keys ? *keys : std::numeric_limits<double>::infinity(), rate ? *rate : 0};
+}
+
 // How many of the keys were new, about. Those that surely were are too few: a new key that is a false positive seems to be
-// there. The rate of that grew from `before` to `after`.
-std::uint64_t new_keys(const filled& sum, double before, double after) {
-    const double seen = 1 - (before + after) / 2;
-    const double fresh = static_cast<double>(sum.surely_new) / std::max(seen, 1e-9);
-    return std::min(sum.distinct, static_cast<std::uint64_t>(std::min(fresh, 1e18) + 0.5));
+// there. Of few keys the mean of both rates corrects that. Of many the filter's own count tells more; and where it is too full
+// to count, all of them are taken to be new.
+std::uint64_t new_keys(const filled& sum, const fullness& before, const fullness& after) {
+    constexpr double little = 0.01;
+    const double fresh = after.rate - before.rate < little
+                             ? static_cast<double>(sum.surely_new) / (1 - (before.rate + after.rate) / 2)
+                             : after.keys - before.keys;
+    if (!(fresh < static_cast<double>(sum.distinct))) return sum.distinct; // NaN as well
+    return static_cast<std::uint64_t>(std::max(fresh, 0.0) + 0.5);
 }
 
 int add(const add_options& chosen) {
@@ -44,17 +63,17 @@ int add(const add_options& chosen) {
     stored_filter to = open_stored(chosen.path, access::load, key, chosen.form);
     refuse_useless_key(key, {&to, 1});
     if (!to.filter.writable()) throw tool_error(chosen.path + ": " + to.filter.add(0).error().message);
+    rotate_to_now(to.filter, to.info, chosen.path);
     record_reader reader(chosen.input.files, chosen.input.frame);
+    if (chosen.json) reader.printed_to(STDOUT_FILENO);
     const add_function into = [&](std::span<const std::uint64_t> hashes) {
         return value_or_throw(to.filter.add_batch(hashes));
     };
-    const auto rate_before = to.filter.expected_fpr();
+    const fullness before = fullness_of(to.filter);
     const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher,
                                    {.doing = "add", .quiet = chosen.quiet}, counting::by_sketch);
     stop_if_interrupted(); // nothing was written
-    const auto rate_after = to.filter.expected_fpr();
-    to.info.keys_added += new_keys(sum, rate_before ? *rate_before : 0, rate_after ? *rate_after : 0);
-    to.info.complete = to.info.complete && sum.records == 0;
+    to.info.keys_added += new_keys(sum, before, fullness_of(to.filter));
     save_back(to, lock);
     warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, line_text(chosen.path));
     if (chosen.json)

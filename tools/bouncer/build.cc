@@ -84,6 +84,7 @@ void make_room(hash_spool& spool, const std::string& kind, const goal& wanted, s
 any_filter build_static(const build_choice& chosen, const std::string& kind, const goal& wanted,
                         const any_hasher& hasher, std::uint64_t& records) {
     record_reader reader(chosen.input.files, chosen.input.frame);
+    if (chosen.json) reader.printed_to(STDOUT_FILENO);
     progress shown(reader, {.doing = "build", .quiet = chosen.quiet});
     key_maker keys(chosen.input, chosen.form.form());
     chunk now(chosen.input.frame);
@@ -223,11 +224,12 @@ int build(build_choice chosen) {
         return facts.fill_tells_keys && !chosen.expect && records >= 400'000 &&
                wanted.false_positive_rate <= 0.5;
     };
-    bool complete = !chosen.expect; // room for what was counted
-    new_filter fresh;               // before the view of it
+    new_filter fresh; // before the view of it
     std::optional<any_filter> made;
     const auto check_size = [&] {
-        const auto bytes = like ? result<std::uint64_t>(like->payload_bytes) : facts_of(kind, wanted).bytes;
+        // The other may have grown.
+        const auto bytes =
+            like && !facts.grows ? result<std::uint64_t>(like->payload_bytes) : facts_of(kind, wanted).bytes;
         if (!bytes) throw tool_error(bytes.error().message);
         check_memory(chosen, kind, *bytes, wanted.keys);
         if (!chosen.quiet && ::isatty(STDERR_FILENO) == 1)
@@ -249,18 +251,15 @@ int build(build_choice chosen) {
         sum.distinct = static_cast<std::uint64_t>(value_or_throw(made->approximate_size()));
         sum.exact = true;
         wanted.keys = sum.distinct;
-        complete = true;
     } else {
         std::optional<std::uint64_t> keys = chosen.expect;
-        if (facts.grows) {
-            if (!keys) keys = 100'000; // the first layer; the others follow
-            complete = false;
-        }
+        if (!keys && facts.grows) keys = 100'000; // the first layer; the others follow
         if (!keys) keys = counted_records(chosen.input, chosen.quiet);
         if (keys) {
             wanted.keys = std::max<std::uint64_t>(1, *keys) * facts.steps;
             create();
             record_reader reader(chosen.input.files, chosen.input.frame);
+            if (chosen.json) reader.printed_to(STDOUT_FILENO);
             // One that grows is watched: what it will take is not known beforehand.
             const add_function within = [&](std::span<const std::uint64_t> hashes) {
                 const std::size_t changed = fresh.add(hashes);
@@ -277,6 +276,7 @@ int build(build_choice chosen) {
         } else {
             hash_spool spool(chosen.memory ? *chosen.memory / 2 : free_memory_bytes() / 4);
             record_reader reader(chosen.input.files, chosen.input.frame);
+            if (chosen.json) reader.printed_to(STDOUT_FILENO);
             spool_records(spool, reader, chosen.input, chosen.form.form(), hasher,
                           {.doing = "reading", .quiet = chosen.quiet});
             stop_if_interrupted();
@@ -291,8 +291,13 @@ int build(build_choice chosen) {
         stop_if_interrupted();
         made.emplace(fresh.view());
     }
-    const promises promise = like ? promises{like->keys_designed, like->fpr_promised}
-                                  : promises{wanted.keys, *wanted.false_positive_rate};
+    // Without --expect it was made for the keys that came. Only where many of them repeat there is room for more.
+    const bool for_these = !chosen.expect && !facts.grows && !facts.rotates &&
+                           static_cast<double>(sum.distinct) >= 0.9 * static_cast<double>(sum.records);
+    const promises promise =
+        like ? promises{like->keys_designed, like->fpr_promised}
+             : promises{for_these ? std::max<std::uint64_t>(1, sum.distinct) : wanted.keys,
+                        *wanted.false_positive_rate};
     change_lock lock = lock_output(chosen.path, is_filter_file); // an add to the old one ends first
     ok_or_throw(save(*made, chosen.path,
                      {.label = chosen.label,
@@ -301,12 +306,11 @@ int build(build_choice chosen) {
                       .fpr_promised = promise.rate,
                       .compress = chosen.compress,
                       .durable = false, // it can be built again, and a damaged file is refused
-                      .replace = chosen.force,
+                      .replace = chosen.force && lock,
                       .lock = &lock,
                       .keys = chosen.form.form(),
-                      .window = chosen.window.value_or(std::chrono::nanoseconds(0)),
-                      .complete = complete}));
-    warn_if_overfull(*made, promise.keys, promise.rate, line_text(chosen.path));
+                      .window = chosen.window.value_or(std::chrono::nanoseconds(0))}));
+    warn_if_overfull(*made, promise.keys, promise.rate, line_text(chosen.path), sum.distinct);
     tell(chosen, *made, sum, promise);
     return exit_done;
 }

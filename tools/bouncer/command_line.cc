@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <new>
 #include <string>
@@ -30,10 +31,15 @@ std::string flag_suggestion(const CLI::App& app, const std::string& written) {
     return suggestion(written, flags);
 }
 
-// What is wrong with a command line. A flag that nobody knows is said before whatever is missing because of it.
-std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
+// What is wrong with a command line. A flag that nobody knows is said before whatever is missing because of it. `before`: what
+// stands before the subcommand and is not known there.
+std::string usage_error(const CLI::App& app, const std::vector<std::string>& before,
+                        const CLI::ParseError& error) {
+    if (!before.empty() && before.front().starts_with("-"))
+        return before.front() + " stands before the subcommand: flags come after it";
     std::string word;
     for (const std::string& each : app.remaining()) {
+        if (each == "--") continue;
         if (each.size() < 2 || each[0] != '-') {
             if (word.empty()) word = each;
             continue;
@@ -85,18 +91,22 @@ int run(int argc, char** argv) {
         return std::cout ? exit_done : complain("", "standard output: cannot be written");
     };
     if (argc < 2) return show(CLI::CallForHelp());
+    const std::string first = argv[1];
+    if (first[0] != '-' && std::none_of(entries.begin(), entries.end(),
+                                        [&](const entry& one) { return first == one.what->name; }))
+        return complain("", "there is no subcommand \"" + first + '"' + command_suggestion(first) +
+                                " (see bouncer --help)");
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) { // --help and --version
         return show(success);
     } catch (const CLI::ParseError& error) {
         const entry* const where = chosen();
-        if (where == nullptr && argv[1][0] != '-')
-            return complain("", "there is no subcommand \"" + std::string(argv[1]) + '"' +
-                                    command_suggestion(argv[1]) + " (see bouncer --help)");
         return complain(where ? where->what->name : "",
-                        usage_error(where ? *where->app : app, error) + " (see bouncer " +
-                            (where ? where->what->name + std::string(" ") : "") + "--help)");
+                        usage_error(where ? *where->app : app,
+                                    where ? app.remaining() : std::vector<std::string>(), error) +
+                            " (see bouncer " + (where ? where->what->name + std::string(" ") : "") +
+                            "--help)");
     }
     const entry* const now = chosen();
     if (now == nullptr) return complain("", "no subcommand (see bouncer --help)");
@@ -105,8 +115,7 @@ int run(int argc, char** argv) {
         const int code = now->run();
         std::cout.flush();
         if (!std::cout) return complain(now->what->name, "standard output: cannot be written");
-        return code == exit_done && interrupted() ? interrupted_code()
-                                                  : code; // done, but somebody wanted an end
+        return code; // a signal that came when all was done changes nothing
     } catch (const tool_error& error) {
         return complain(now->what->name, error.what());
     } catch (const quiet_exit& exit) {

@@ -278,6 +278,8 @@ int dedup(const dedup_options& chosen) {
     if (chosen.exact && !chosen.state.empty())
         throw tool_error(
             "--exact keeps the lines themselves, which no --state file holds: leave out one of the two");
+    if (chosen.exact && !chosen.hash.key_file.empty())
+        throw tool_error("--exact compares the lines themselves: --key-file has no use");
     if (chosen.rate && !chosen.filter) throw tool_error("--fpr belongs to --filter");
     if (chosen.expect && !chosen.filter) throw tool_error("--expect belongs to --filter");
     if (chosen.commit_seconds && chosen.state.empty()) throw tool_error("--commit-every belongs to --state");

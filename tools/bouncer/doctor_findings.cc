@@ -37,26 +37,33 @@ void check_state(findings& out, const snapshot_info& info) {
         out.push_back({level::ok, "state", "sealed", ""});
 }
 
-// On how many bits are set: by the fill that the kind was designed for.
+// On how many bits are set: by the fill that the kind was designed for. If nothing was promised, above 3/4: with k = 7 an eighth
+// of absent keys gets through then.
 void check_fill(findings& out, const file_report& r) {
+    constexpr double fill_most = 0.75;
     if (!r.fill_ratio) return;
     std::string what = rate_text(*r.fill_ratio) + " of the bits are set";
-    if (r.fill_designed) what += ", of a full one " + rate_text(*r.fill_designed);
+    if (r.fill_designed)
+        what += (r.epoch ? ", of a full step " : ", of a full one ") + rate_text(*r.fill_designed);
     if (r.keys_estimated && std::isinf(*r.keys_estimated))
         out.push_back({level::warning, "fill", "every bit is set: it answers \"maybe\" to everything",
                        "build it anew, with --expect of the true number of keys"});
     else if (r.overfull)
         out.push_back(
-            {level::warning, "fill", what + ": overfull",
+            {level::warning, "fill",
+             what + (r.epoch ? ": a step has more than its share of keys" : ": overfull"),
              r.epoch ? "a step may take a share of the window's keys only: rotate more often, or build it "
                        "anew with a larger --expect"
                      : "build it anew with --expect of the true number of keys, or with --kind scalable"});
+    else if (!r.fpr_promised && r.can_overfill && *r.fill_ratio > fill_most)
+        out.push_back({level::warning, "fill", what + ", and a Bloom filter is best with half of them",
+                       "build it anew, with --expect of the true number of keys"});
     else
         out.push_back({level::ok, "fill", what, ""});
 }
 
 // On how many keys there are: by the number it was made for.
-void check_keys(findings& out, const file_report& r, bool foldable) {
+void check_keys(findings& out, const file_report& r, const detail::kind_entry& kind) {
     if (!r.keys_design) {
         out.push_back({level::note, "design", "the file does not say for how many keys it was made",
                        "give save() keys_designed and fpr_promised; `bouncer build` does"});
@@ -69,15 +76,19 @@ void check_keys(findings& out, const file_report& r, bool foldable) {
     constexpr double nearly = 0.9;
     if (r.kind == atomic_scalable_bloom::kind_name)
         out.push_back({level::ok, "keys", what + ", and it grows", ""});
+    else if (r.epoch)
+        out.push_back({level::ok, "keys", what,
+                       ""}); // its window forgets: the fill of its steps says if they are too many
     else if (r.overfull)
         out.push_back({level::warning, "keys", what + ": overfilled", "see the fill and the rate"});
-    else if (r.info.complete)
+    else if (kind.is_static || r.keys_added == r.keys_design)
         out.push_back({level::ok, "keys", what + ": just those that it was built from", ""});
     else if (share >= nearly)
         out.push_back(
             {level::warning, "keys", what + ": nearly full",
              "before more keys come, build it anew with a larger --expect, or with --kind scalable"});
-    else if (share < 0.25 && foldable)
+    else if (kind.folded != nullptr && r.keys_capacity &&
+             *r.keys_estimated < 0.25 * static_cast<double>(*r.keys_capacity))
         out.push_back({level::note, "keys", what + ": most of it is empty",
                        "`bouncer fold FILE -o small.bnc --fit " + number_text(r.fpr_promised.value_or(0.01)) +
                            "` makes it smaller without its keys"});
@@ -89,7 +100,11 @@ void check_rate(findings& out, const file_report& r) {
     if (!r.fpr_expected) return;
     const std::string now = "the false-positive rate is " + rate_text(*r.fpr_expected) + " now";
     if (!r.fpr_promised) {
-        out.push_back({level::note, "rate", now + ", and the file does not say what was promised", ""});
+        constexpr double useless = 0.2;
+        const bool bad_in_itself = *r.fpr_expected > useless;
+        out.push_back({bad_in_itself ? level::warning : level::note, "rate",
+                       now + ", and the file does not say what was promised",
+                       bad_in_itself ? "it turns little away: build it anew" : ""});
         return;
     }
     // Of few keys some blocks are full by chance: of fresh filters of 30 to 1,000 keys, one in 20 at a rate of 1e-4 or 1e-6 has
@@ -245,7 +260,7 @@ std::vector<finding> examine(const std::string& path) {
         auto filter = open_keyless(path, access::map);
         const file_report report = report_of(path, filter.info, filter.filter);
         check_fill(out, report);
-        check_keys(out, report, detail::find_kind(info->kind)->folded != nullptr);
+        check_keys(out, report, *detail::find_kind(info->kind));
         check_rate(out, report);
         check_window(out, report);
         check_spread(out, filter.filter);

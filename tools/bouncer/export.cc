@@ -33,7 +33,7 @@ int run_export(const export_flags& flags) {
     change_lock lock = lock_output(flags.output, is_any_filter);
     value_or_throw(inspect_filter(flags.input));
     const snapshot_info info =
-        value_or_throw(export_file(format, flags.input, flags.output, true, flags.force, &lock));
+        value_or_throw(export_file(format, flags.input, flags.output, true, flags.force && lock, &lock));
     std::error_code ignored;
     const std::uint64_t bytes = std::filesystem::file_size(flags.output, ignored);
     if (flags.json) {

@@ -62,10 +62,12 @@ file_report report_of(const std::string& path, const snapshot_info& info, const 
             out.epoch = f.epoch();
             if (info.window.count() != 0) out.epoch_now = schedule_of(info.window, steps).epoch_now();
         }
-        if constexpr (requires { f.overfull(0.01), f.shape(); })
+        if constexpr (requires { f.overfull(0.01), f.shape(); }) {
+            out.can_overfill = true;
             if (out.keys_capacity)
                 out.fill_designed =
                     math::expected_fill(f.shape(), static_cast<double>(*out.keys_capacity / steps));
+        }
     });
     double keys = out.keys_design ? static_cast<double>(*out.keys_design) : out.keys_estimated.value_or(0);
     if (out.overfull || filter.kind() == atomic_scalable_bloom::kind_id)

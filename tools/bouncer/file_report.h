@@ -22,6 +22,7 @@ struct file_report {
     std::optional<std::uint64_t> keys_capacity; // the most at the promised rate
     std::optional<double> fill_ratio;
     std::optional<double> fill_designed; // with as many keys as it was made for
+    bool can_overfill = false;           // its fill tells whether it has too many keys
     std::optional<double> fpr_promised;
     std::optional<double> fpr_expected;
     std::optional<double>

@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "text.h"
 #include "tool_error.h"
+#include "window.h"
 
 #include "filters/spill_file.h"
 
@@ -30,7 +31,7 @@ namespace bouncer::tool {
 namespace {
 
 std::uint64_t told_apart(double distinct, std::uint64_t records) {
-    constexpr double error = 0.01;
+    constexpr double error = 0.005;
     if (!(distinct < (1 - error) * static_cast<double>(records))) return records;
     return static_cast<std::uint64_t>(distinct + 0.5);
 }
@@ -338,22 +339,30 @@ std::string distinct_text(std::uint64_t distinct, std::uint64_t records) {
 }
 
 void warn_if_overfull(const any_filter& filter, std::uint64_t keys_designed, double fpr_promised,
-                      const std::string& path) {
+                      const std::string& path, std::optional<std::uint64_t> keys) {
     if (fpr_promised <= 0) return;
     const auto over = filter.overfull(fpr_promised);
     if (!over || !*over) return;
-    const auto estimate = filter.approximate_size();
-    std::cerr << "warning: " << path << " holds ";
-    if (estimate && std::isfinite(*estimate))
-        std::cerr << "about " << short_count_text(*estimate) << " keys";
-    else
-        std::cerr << "more keys than can be told";
-    // A chain grows: what its first layer was made for says nothing.
-    if (keys_designed != 0 && filter.kind() != atomic_scalable_bloom::kind_id)
-        std::cerr << " and was made for " << short_count_text(static_cast<double>(keys_designed));
+    const auto window = window_state_of(filter);
+    std::cerr << "warning: " << path;
+    if (window) {
+        std::cerr << ": a step holds more than its share of the window";
+        if (keys_designed != 0)
+            std::cerr << ", " << short_count_text(static_cast<double>(keys_designed) / window->steps)
+                      << " keys";
+    } else {
+        const double held = keys ? static_cast<double>(*keys) : value_or_throw(filter.approximate_size());
+        std::cerr << " holds "
+                  << (std::isfinite(held) ? "about " + short_count_text(held) + " keys"
+                                          : "more keys than can be told");
+        // A chain grows: what its first layer was made for says nothing.
+        if (keys_designed != 0 && filter.kind() != atomic_scalable_bloom::kind_id)
+            std::cerr << " and was made for " << short_count_text(static_cast<double>(keys_designed));
+    }
     std::cerr << ": its false-positive rate is " << rate_text(value_or_throw(filter.expected_fpr()))
               << " now, not " << rate_text(fpr_promised)
-              << "; build it anew with --expect, or with --kind scalable\n";
+              << (window ? "; rotate more often, or build it anew with a larger --expect\n"
+                         : "; build it anew with --expect, or with --kind scalable\n");
 }
 
 } // namespace bouncer::tool

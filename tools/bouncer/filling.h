@@ -84,8 +84,9 @@ std::optional<std::uint64_t> counted_records(const input_options& input, bool qu
 // "≈645,000 distinct": three digits, or all of them where they are those of `records`.
 std::string distinct_text(std::uint64_t distinct, std::uint64_t records);
 
-// What is wrong with a filter that holds more than it was made for, on stderr; nothing otherwise.
+// What is wrong with a filter that holds more than it was made for, on stderr; nothing otherwise. `keys`: how many it holds, if
+// they were counted.
 void warn_if_overfull(const any_filter& filter, std::uint64_t keys_designed, double fpr_promised,
-                      const std::string& path);
+                      const std::string& path, std::optional<std::uint64_t> keys = std::nullopt);
 
 } // namespace bouncer::tool

@@ -92,7 +92,7 @@ int fold(const fold_options& chosen) {
                          .keys_added = info.keys_added,
                          .fpr_promised = chosen.fit.value_or(info.fpr_promised),
                          .compress = info.compressed,
-                         .replace = chosen.force || chosen.in_place,
+                         .replace = (chosen.force || chosen.in_place) && lock,
                          .lock = &lock};
     if (const auto fields = kind.folded(info.fields, factor); fields && options.fpr_promised > 0)
         options.keys_designed = math::capacity(kind.shape(*fields), options.fpr_promised);

@@ -57,7 +57,8 @@ int run_import(const import_flags& flags) {
     const foreign_format format = value_or_throw(foreign_format_of(flags.format), "--format");
     check_output(flags.output, flags.force, {&flags.input, 1}, is_filter_file);
     change_lock lock = lock_output(flags.output, is_filter_file);
-    const import_options options{.drop_metadata = flags.drop_metadata, .replace = flags.force, .lock = &lock};
+    const import_options options{
+        .drop_metadata = flags.drop_metadata, .replace = flags.force && lock, .lock = &lock};
     if (flags.input == "-")
         throw tool_error("standard input cannot be read twice, as an import needs; name a file");
     const bool packed = byte_input::open(flags.input).compressed();

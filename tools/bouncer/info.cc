@@ -9,6 +9,7 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
 
 namespace bouncer::tool {
 
@@ -23,7 +24,10 @@ struct info_options {
 int info(const info_options& chosen) {
     int code = exit_done;
     std::vector<file_report> reports;
+    std::set<std::string> seen;
     for (const std::string& path : chosen.paths) {
+        // A page with a series twice is refused as a whole by whoever reads it.
+        if (chosen.prometheus && !seen.insert(path).second) continue;
         try {
             const keyless_filter stored = open_keyless(path, access::map);
             reports.push_back(report_of(path, stored.info, stored.filter));

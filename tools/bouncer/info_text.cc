@@ -9,7 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace bouncer::tool {
 
@@ -70,20 +72,25 @@ std::string added_text(const file_report& r) {
     return r.keys_added == r.keys_design ? "≈" + count_text(*r.keys_added) : about_text(*r.keys_added);
 }
 
-// The value of a label: backslash, quote and line end are escaped. The format takes all of UTF-8, and nothing else; what would
-// upset whoever reads the page becomes U+FFFD, as bytes that are not valid UTF-8 do.
+// The value of a label: backslash, quote and line end are escaped. The format takes all of UTF-8, and nothing else: control bytes,
+// which would upset whoever reads the page, and all beyond ASCII of a text that is no UTF-8 become \xff, so that names that
+// differ stay different.
 std::string label_value(const std::string& text) {
+    const bool utf8 = json_text(text) == text;
     std::string out;
-    for (const char c : json_text(text)) {
+    for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
-        if (c == '\n')
+        if (c == '\n') {
             out += "\\n";
-        else if (c == '\\' || c == '"')
+        } else if (c == '\\' || c == '"') {
             out += std::string{'\\', c};
-        else if (byte < ' ' || byte == 127)
-            out += "\xef\xbf\xbd";
-        else
+        } else if (byte < ' ' || byte == 127 || (byte > 127 && !utf8)) {
+            std::array<char, 8> shown{};
+            std::snprintf(shown.data(), shown.size(), "\\\\x%02x", byte);
+            out += shown.data();
+        } else {
             out += c;
+        }
     }
     return out;
 }
@@ -132,8 +139,10 @@ std::string info_lines(std::span<const file_report> reports) {
         if (r.overfull)
             line(out, "warning",
                  "overfull: the rate is " + rate_text(*r.fpr_expected) + " now, " +
-                     number_text(*r.fpr_expected / *r.fpr_promised) +
-                     " times the promised one; build it anew with --expect, or with --kind scalable");
+                     number_text(*r.fpr_expected / *r.fpr_promised) + " times the promised one; " +
+                     (r.epoch ? "a step has more than its share of keys: rotate more often, or build it anew "
+                                "with a larger --expect"
+                              : "build it anew with --expect, or with --kind scalable"));
     }
     return out;
 }

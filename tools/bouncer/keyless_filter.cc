@@ -30,8 +30,7 @@ save_options as_before(const snapshot_info& info, change_lock& lock) {
             .compress = info.compressed,
             .lock = &lock,
             .keys = info.keys,
-            .window = info.window,
-            .complete = info.complete};
+            .window = info.window};
 }
 
 void save_back(const keyless_filter& from, change_lock& lock) {

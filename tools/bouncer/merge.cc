@@ -77,8 +77,8 @@ void merge_loaded(const std::vector<std::string>& paths, const std::string& outp
 void check_design(const std::string& first_path, const snapshot_info& first, const std::string& path,
                   const snapshot_info& other) {
     const detail::kind_entry& kind = *detail::find_kind(first.kind);
-    const bool told =
-        first.keys_designed * other.keys_designed != 0 && first.fpr_promised * other.fpr_promised > 0;
+    const bool told = first.keys_designed != 0 && other.keys_designed != 0 && first.fpr_promised > 0 &&
+                      other.fpr_promised > 0;
     if (first.kind != other.kind || kind.is_static || first.kind == atomic_scalable_bloom::kind_id ||
         first.fields == other.fields || !told)
         return;
@@ -94,7 +94,7 @@ void check_design(const std::string& first_path, const snapshot_info& first, con
         (keys && rates ? "--expect and --fpr"
          : keys        ? "--expect"
                        : "--fpr") +
-        ", or one of them with --like " + first_path);
+        ", or one of them with --like " + (other.keys_designed > first.keys_designed ? path : first_path));
 }
 
 int merge(const merge_options& chosen) {
@@ -105,7 +105,7 @@ int merge(const merge_options& chosen) {
     // Before it is read: no add is lost.
     change_lock lock = chosen.in_place ? lock_to_change(output) : lock_output(output, is_filter_file);
     const auto [paths, repeated] = different(chosen.inputs);
-    save_options options{.replace = chosen.force || chosen.in_place, .lock = &lock};
+    save_options options{.replace = (chosen.force || chosen.in_place) && lock, .lock = &lock};
     bool by_or = true;
     snapshot_info first;
     for (std::size_t i = 0; i < paths.size(); ++i) {

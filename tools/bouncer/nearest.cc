@@ -28,7 +28,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string suggestion(std::string_view written, std::span<const std::string> words) {
     constexpr std::size_t longest = 64; // what is longer is no slip of the finger
-    if (written.empty() || written.size() > longest) return {};
+    const std::size_t letters = written.size() - std::min(written.find_first_not_of('-'), written.size());
+    if (letters < 2 || written.size() > longest) return {}; // any letter is near any other
     const std::string* nearest = nullptr;
     std::size_t least = std::numeric_limits<std::size_t>::max();
     for (const std::string& word : words) {

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ namespace {
 // How many of the bytes are whole records.
 std::size_t whole_bytes(std::string_view bytes, framing how) {
     if (how != framing::length_prefixed) {
-        const std::size_t last = bytes.rfind(how == framing::lines ? '\n' : '\0');
+        const std::size_t last = bytes.rfind(terminator_of(how));
         return last == std::string_view::npos ? 0 : last + 1;
     }
     std::size_t whole = 0;
@@ -37,12 +38,15 @@ std::size_t whole_bytes(std::string_view bytes, framing how) {
 
 output::output(int number, std::string name, framing how)
     : number_(number), name_(std::move(name)), how_(how) {
-    // A write to a full pipe waits where no signal of another thread reaches it. Not to wait is a property of what the
-    // descriptor stands for, which others have too: so it is opened again. Where that fails, it waits.
+    // A write to a full pipe or terminal waits where no signal of another thread reaches it. Not to wait is a property of what
+    // the descriptor stands for, which others have too: so it is opened again. Where that fails, it waits. A socket cannot be
+    // opened again, and is told with each write.
     struct stat about {};
-    if (::fstat(number_, &about) == 0 && S_ISFIFO(about.st_mode))
-        own_ =
-            ::open(("/proc/self/fd/" + std::to_string(number_)).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (::fstat(number_, &about) != 0) return;
+    is_socket_ = S_ISSOCK(about.st_mode);
+    if (S_ISFIFO(about.st_mode) || ::isatty(number_) == 1)
+        own_ = ::open(("/proc/self/fd/" + std::to_string(number_)).c_str(),
+                      O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 output::~output() {
@@ -95,12 +99,17 @@ void output::write(std::string_view bytes) {
     put(bytes);
 }
 
+ssize_t output::write_some(std::string_view bytes) const {
+    if (is_socket_) return ::send(number_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return ::write(own_ >= 0 ? own_ : number_, bytes.data(), bytes.size());
+}
+
 void output::put(std::string_view bytes) {
     if (failed_) throw tool_error(name_ + ": an earlier write failed");
     failed_ = true; // until all is out
     std::size_t done = 0;
     while (done < bytes.size()) {
-        const ssize_t wrote = ::write(own_ >= 0 ? own_ : number_, bytes.data() + done, bytes.size() - done);
+        const ssize_t wrote = write_some(bytes.substr(done));
         if (wrote >= 0) {
             done += static_cast<std::size_t>(wrote);
             continue;

@@ -3,6 +3,8 @@
 
 #include "records.h"
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -18,9 +20,9 @@ class output {
   public:
     output(int number, std::string name, framing how);
     output(output&& other) noexcept
-        : number_(other.number_), own_(std::exchange(other.own_, -1)), name_(std::move(other.name_)),
-          how_(other.how_), buffer_(std::move(other.buffer_)), failed_(other.failed_),
-          ends_half_(other.ends_half_) {}
+        : number_(other.number_), own_(std::exchange(other.own_, -1)), is_socket_(other.is_socket_),
+          name_(std::move(other.name_)), how_(other.how_), buffer_(std::move(other.buffer_)),
+          failed_(other.failed_), ends_half_(other.ends_half_) {}
     output& operator=(output&&) = delete;
     ~output();
 
@@ -47,12 +49,14 @@ class output {
     static constexpr std::size_t most = std::size_t{256} << 10;
     void write(std::string_view bytes);
     void put(std::string_view bytes);
+    ssize_t write_some(std::string_view bytes) const;
     bool behind_half_record() const;
     void wait_for_room() const;
     void cut_half_record(std::string_view written) const;
 
     int number_;
-    int own_ = -1; // the same pipe, opened such that a write to it never waits
+    int own_ = -1; // the same pipe or terminal, opened such that a write to it never waits
+    bool is_socket_ = false;
     std::string name_;
     framing how_;
     std::string buffer_;

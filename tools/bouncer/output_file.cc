@@ -1,6 +1,7 @@
 #include "output_file.h"
 
 #include "file_signature.h"
+#include "filter_file.h"
 #include "stored_filter.h"
 #include "tool_error.h"
 
@@ -65,6 +66,7 @@ void check_output(const std::string& path, bool force, std::span<const std::stri
                              (input == path  ? ""
                               : input == "-" ? ", standard input"
                                              : ", as " + input));
+    refuse_as_output(path);
     refuse_others(path, *about, accepts);
     if (!force) throw tool_error(path + ": exists already; --force replaces it");
     if (::access(path.c_str(), W_OK) != 0)

@@ -15,12 +15,13 @@ bool is_any_filter(const std::string& path); // ours, DCSO's or one out of a Par
 
 // Refuses, before any work is done: an output that is one of the inputs under whatever name, a file that is not a filter,
 // a file that exists (unless forced), a folder that takes no files. Of the inputs "-" is standard input. Throws tool_error.
-// That decides nothing yet: the keys may take hours. lock_output() looks again, and save_options::replace says what then.
+// That decides nothing yet: the keys may take hours, and lock_output() looks again.
 void check_output(const std::string& path, bool force, std::span<const std::string> inputs,
                   may_replace accepts);
 
 // Before a save over `path`: other commands wait, and no process gets it by open_shared. Holds nothing where there is no such
-// file. Throws tool_error, also if something else than a filter has come there meanwhile.
+// file: what comes there later must not be replaced, --force or not, so save_options::replace is true only while it holds. Throws
+// tool_error, also if something else than a filter has come there since check_output().
 change_lock lock_output(const std::string& path, may_replace accepts);
 
 } // namespace bouncer::tool

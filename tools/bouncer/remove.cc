@@ -13,6 +13,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -55,7 +57,8 @@ class remove_job {
     void deliver(const chunk& records, std::uint64_t before) {
         if (!run_.chosen.trust)
             for (std::size_t i = 0; i < hashes_.size(); ++i)
-                if (!take_out(hashes_[i]) && run_.absent++ == 0)
+                if (!value_or_throw(run_.from.filter.try_remove(hashes_[i]), run_.chosen.path) &&
+                    run_.absent++ == 0)
                     run_.first_absent =
                         run_.reader.name(records.input) + ":" + std::to_string(before + i + 1);
         run_.records += hashes_.size();
@@ -63,12 +66,6 @@ class remove_job {
     }
 
   private:
-    // False: the key was surely not there. Once nothing will be written, keys are only asked for.
-    bool take_out(std::uint64_t hash) {
-        if (run_.absent > 0 && !run_.chosen.skip_absent) return run_.from.filter.may_contain(hash);
-        return value_or_throw(run_.from.filter.try_remove(hash), run_.chosen.path);
-    }
-
     remove_run& run_;
     key_maker keys_;
     std::vector<std::uint64_t> hashes_;
@@ -85,15 +82,18 @@ int remove(const remove_options& chosen) {
     // Of absent keys, so many seem to be there.
     const double slips = value_or_throw(from.filter.expected_fpr());
     record_reader reader(chosen.input.files, chosen.input.frame);
+    if (chosen.json) reader.printed_to(STDOUT_FILENO);
     remove_run run{from, chosen, reader, progress(reader, {.doing = "remove", .quiet = chosen.quiet})};
     pipeline<remove_job> line(reader, chosen.input.frame, [&] { return remove_job(run); });
     line.run(pipeline_threads(reader));
+    run.shown.clear();
     stop_if_interrupted(); // nothing was written
     if (run.absent > 0 && !chosen.skip_absent)
-        throw tool_error(chosen.path + ": " + count_text(run.absent) + " of " + count_text(run.records) +
-                         " keys are surely not in it, the first at " + line_text(run.first_absent) +
-                         "; nothing was removed. --skip-absent removes the rest: up to " + rate_text(slips) +
-                         " of absent keys slip through then, and each can make others vanish");
+        throw tool_error(
+            chosen.path + ": " + count_text(run.absent) + " of " + count_text(run.records) +
+            " keys are surely not in it, or come more often than they were added, the first at " +
+            line_text(run.first_absent) + "; nothing was removed. --skip-absent removes the rest: up to " +
+            rate_text(slips) + " of absent keys slip through then, and each can make others vanish");
     const std::uint64_t removed = run.records - run.absent;
     if (removed > 0) {
         from.info.keys_added -= std::min(from.info.keys_added, removed);
@@ -104,8 +104,11 @@ int remove(const remove_options& chosen) {
                                       {"keys", run.records},
                                       {"removed", removed},
                                       {"absent", nullptr},
-                                      {"absent_unnoticed", slips}};
-        if (!chosen.trust) report["absent"] = run.absent;
+                                      {"absent_unnoticed", nullptr}};
+        if (!chosen.trust) {
+            report["absent"] = run.absent;
+            report["absent_unnoticed"] = slips;
+        }
         std::cout << report.dump(2) << '\n';
     } else if (!chosen.quiet) {
         std::cerr << line_text(chosen.path) << ": " << count_text(removed) << " keys removed";

@@ -29,20 +29,8 @@ struct rotate_options {
     bool quiet = false;
 };
 
-// A windowed_bloom, as far as rotation goes.
-struct window_state {
-    std::uint64_t epoch;
-    std::uint32_t steps;
-    bool empty; // no key is in the window
-};
-
 window_state state_of(keyless_filter& stored) {
-    const auto found = stored.filter.visit([]<class F>(const F& f) -> std::optional<window_state> {
-        if constexpr (requires { f.window_steps(); })
-            return window_state{f.epoch(), f.window_steps(), f.fill_ratio() == 0};
-        else
-            return std::nullopt;
-    });
+    const auto found = window_state_of(stored.filter);
     if (!found) throw tool_error(stored.path + ": " + stored.filter.rotate_to(0).error().message);
     return *found;
 }
@@ -60,13 +48,21 @@ std::chrono::nanoseconds window_of(const rotate_options& chosen, const keyless_f
     return told.count() != 0 ? told : *chosen.window;
 }
 
-void refuse_to_forget_all(const rotate_options& chosen, const window_state& before, std::uint64_t epoch) {
-    // A key of the current step is still found after `steps` steps.
-    if (before.empty || epoch <= before.epoch || epoch - before.epoch <= before.steps) return;
-    throw tool_error(chosen.path + ": from epoch " + std::to_string(before.epoch) + " to " +
-                     std::to_string(epoch) + " is more than its whole window (" +
-                     std::to_string(before.steps) +
-                     " steps): every key would be forgotten. Nothing was changed; --force does it");
+void refuse_to_forget_all(const rotate_options& chosen, const window_state& before, std::uint64_t epoch,
+                          bool by_hand) {
+    if (!forgets_all(before, epoch)) return;
+    std::string why = chosen.path + ": from epoch " + std::to_string(before.epoch) + " to " +
+                      std::to_string(epoch) + " is more than its whole window (" +
+                      std::to_string(before.steps) +
+                      " steps): every key would be forgotten. Nothing was changed; ";
+    // Its epochs were never those of a clock: no window fits.
+    why += chosen.now && by_hand ? "it was built without --window, so its steps are numbered by hand: give "
+                                   "--epoch " +
+                                       std::to_string(before.epoch + 1) +
+                                       ", or build it anew with --window (--force begins the clock's steps, "
+                                       "without a key)"
+                                 : std::string("--force does it");
+    throw tool_error(why);
 }
 
 int rotate(const rotate_options& chosen) {
@@ -75,10 +71,13 @@ int rotate(const rotate_options& chosen) {
     keyless_filter stored = open_keyless(chosen.path, access::load);
     const window_state before = state_of(stored);
     const std::chrono::nanoseconds told = stored.info.window;
+    if (chosen.epoch && told.count() != 0)
+        throw tool_error(chosen.path + ": its steps are those of its window of " + window_text(told) +
+                         " by the clock: rotate --now, without --epoch");
     if (chosen.now) stored.info.window = window_of(chosen, stored);
     const std::uint64_t epoch =
         chosen.now ? schedule_of(stored.info.window, before.steps).epoch_now() : *chosen.epoch;
-    if (!chosen.force) refuse_to_forget_all(chosen, before, epoch);
+    if (!chosen.force) refuse_to_forget_all(chosen, before, epoch, told.count() == 0);
     ok_or_throw(stored.filter.rotate_to(epoch), chosen.path);
     if (epoch != before.epoch || stored.info.window != told) save_back(stored, lock);
     const auto keys = stored.filter.approximate_size();
@@ -105,8 +104,10 @@ run_function add_rotate(CLI::App& command) {
     command.add_option("FILTER", chosen->path, "A windowed_bloom: bouncer rotate seen.bnc --epoch 7")
         ->type_name("FILE.bnc")
         ->required();
-    auto* const epoch = add_count(command, "--epoch", chosen->epoch,
-                                  "The number of the step that begins, never less than before: --epoch 7");
+    auto* const epoch = add_count(
+        command, "--epoch", chosen->epoch,
+        "For a file that does not know its window: the number of the step that begins, never less than "
+        "before: --epoch 7");
     auto* const now = command
                           .add_flag("--now", chosen->now,
                                     "The step that the clock says, by the window that the file was built "

@@ -45,8 +45,34 @@ window_schedule schedule_of(std::chrono::nanoseconds window, std::uint32_t steps
     auto made = window_schedule::make(window, steps);
     if (!made)
         throw tool_error("--window: " + window_text(window) + " cannot be cut into " + std::to_string(steps) +
-                         " equal steps of whole nanoseconds");
+                         " equal steps: take a multiple of " + std::to_string(steps) +
+                         " seconds, minutes or hours, such as " + std::to_string(2 * steps) + "s");
     return *made;
+}
+
+std::optional<window_state> window_state_of(const any_filter& filter) {
+    return filter.visit([]<class F>(const F& f) -> std::optional<window_state> {
+        if constexpr (requires { f.window_steps(); })
+            return window_state{f.epoch(), f.window_steps(), f.fill_ratio() == 0};
+        else
+            return std::nullopt;
+    });
+}
+
+bool forgets_all(const window_state& before, std::uint64_t epoch) {
+    return !before.empty && epoch > before.epoch && epoch - before.epoch > before.steps;
+}
+
+void rotate_to_now(any_filter& filter, const snapshot_info& info, const std::string& path) {
+    const auto before = window_state_of(filter);
+    if (!before || info.window.count() == 0) return;
+    const std::uint64_t now = schedule_of(info.window, before->steps).epoch_now();
+    if (now <= before->epoch) return;
+    if (forgets_all(*before, now))
+        throw tool_error(path + ": all of its keys are older than its window of " + window_text(info.window) +
+                         ". Nothing was added; `bouncer rotate --now --force` forgets them, then it takes "
+                         "new ones");
+    ok_or_throw(filter.rotate_to(now), path);
 }
 
 } // namespace bouncer::tool
