@@ -201,7 +201,9 @@ struct lsm_tree {
 // One level, the smallest first.
 struct lsm_level {
     std::uint64_t keys = 0;
-    std::uint64_t size_bytes = 0; // of a flat filter that fits into its share; 0: no filter
+    // Of a flat filter that fits into its share, but a word at least; 0: no filter, where one would let more than 95 % of
+    // the absent keys pass.
+    std::uint64_t size_bytes = 0;
     double bits_per_key = 0;
     double rate = 1;         // exact, of that filter
     double uniform_rate = 1; // the same with the uniform choice

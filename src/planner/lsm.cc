@@ -1,6 +1,7 @@
 // After N. Dayan, M. Athanassoulis and S. Idreos, "Monkey: Optimal Navigable Key-Value Store" (2017): one lookup asks every
 // level, so the sum of the rates counts, and a bit is worth most where keys are few.
 #include <bouncer/detail/format.h>
+#include <bouncer/detail/layout.h>
 #include <bouncer/planner.h>
 
 #include "planner/asked.h"
@@ -18,13 +19,18 @@ namespace {
 using detail::scientific;
 
 constexpr double ln2_squared = std::numbers::ln2 * std::numbers::ln2;
-constexpr std::uint64_t bytes_most = std::uint64_t{1} << 50;
+constexpr std::uint64_t bytes_most = std::uint64_t{1} << 50; // of all filters
+// One filter has at least a word, and at most what its layout can have.
+constexpr double filter_least = 8;
+constexpr double filter_most = 8.0 * detail::words_most;
+// A filter that turns away fewer than 5 % of the absent keys is not worth having.
+constexpr double useful_rate = 0.95;
 
 // The best flat filter of a size; nullopt where there is none.
 std::optional<candidate> flat_filter(std::uint64_t keys, double bytes) {
-    if (bytes < 8) return std::nullopt;
-    auto made =
-        unless_no_memory(design("bloom", {.keys = keys, .size_bytes = static_cast<std::uint64_t>(bytes)}));
+    if (bytes <= 0) return std::nullopt;
+    const auto size = static_cast<std::uint64_t>(std::clamp(bytes, filter_least, filter_most));
+    auto made = unless_no_memory(design("bloom", {.keys = keys, .size_bytes = size}));
     if (!made || made->rate >= 1) return std::nullopt;
     return std::move(*made);
 }
@@ -33,13 +39,40 @@ std::uint64_t whole(double keys) {
     return static_cast<std::uint64_t>(std::llround(keys));
 }
 
+// Bits of each level. Monkey's split may leave a filter less than a word, or more than a filter can have: those get that
+// bound, and the others share the rest. Empty where there is too little for a word each.
+std::vector<double> bounded_split(const std::vector<double>& keys, double bits) {
+    std::vector<double> out(keys.size(), 0.0);
+    std::vector<std::size_t> open(keys.size());
+    std::iota(open.begin(), open.end(), std::size_t{0});
+    for (double left = bits; !open.empty();) {
+        std::vector<double> open_keys;
+        for (const std::size_t i : open) open_keys.push_back(keys[i]);
+        const std::vector<double> split = monkey_bits(open_keys, left);
+        std::vector<std::size_t> inside;
+        for (std::size_t j = 0; j < open.size(); ++j) {
+            const std::size_t i = open[j];
+            const double share = split[j] * keys[i];
+            out[i] = std::clamp(share, 8 * filter_least, 8 * filter_most);
+            if (out[i] == share)
+                inside.push_back(i);
+            else
+                left -= out[i];
+        }
+        if (left < 0) return {};
+        if (inside.size() == open.size()) break;
+        open = std::move(inside);
+    }
+    return out;
+}
+
 // Levels of so many keys with so many bits each, and their exact rates.
-lsm_split exact_split(const std::vector<double>& keys, const std::vector<double>& bits_per_key) {
+lsm_split exact_split(const std::vector<double>& keys, const std::vector<double>& bits) {
     lsm_split out;
     for (std::size_t i = 0; i < keys.size(); ++i) {
         lsm_level level;
         level.keys = whole(keys[i]);
-        if (const auto made = flat_filter(level.keys, bits_per_key[i] * keys[i] / 8)) {
+        if (const auto made = flat_filter(level.keys, bits[i] / 8); made && made->rate <= useful_rate) {
             level.size_bytes = made->size_bytes;
             level.bits_per_key = made->bits_per_key;
             level.rate = made->rate;
@@ -55,17 +88,20 @@ lsm_split exact_split(const std::vector<double>& keys, const std::vector<double>
 // Below a bit per key a real filter is much worse than the curve: its k cannot be below 1. So the exact rates decide how
 // many of the largest levels go without a filter.
 lsm_split best_split(const std::vector<double>& keys, std::uint64_t size_bytes) {
+    const double bits = 8 * static_cast<double>(size_bytes);
     lsm_split best;
     for (std::size_t filtered = keys.size(); filtered > 0; --filtered) {
         const std::vector<double> smallest(keys.begin(),
                                            keys.begin() + static_cast<std::ptrdiff_t>(filtered));
-        std::vector<double> split = monkey_bits(smallest, 8 * static_cast<double>(size_bytes));
-        if (split.back() == 0) continue; // the same as with one level less
-        split.resize(keys.size(), 0.0);
+        const std::vector<double> ideal = monkey_bits(smallest, bits);
+        if (ideal.back() == 0) continue; // the same as with one level less
         // No filter is below the curve, and fewer levels make the curve worse. The 1 % is for rounding.
-        double curve = 0;
-        for (const double bits : split) curve += std::exp(-ln2_squared * bits);
+        auto curve = static_cast<double>(keys.size() - filtered);
+        for (const double bits_per_key : ideal) curve += std::exp(-ln2_squared * bits_per_key);
         if (!best.levels.empty() && 0.99 * curve > best.reads) break;
+        std::vector<double> split = bounded_split(smallest, bits);
+        if (split.empty()) continue;
+        split.resize(keys.size(), 0.0);
         lsm_split tried = exact_split(keys, split);
         if (best.levels.empty() || tried.reads < best.reads) best = std::move(tried);
     }
@@ -145,9 +181,11 @@ result<std::uint64_t> least_bytes(const lsm_tree& tree, const std::vector<double
     const double least = 0.99 / 8 * total * std::max(0.0, -std::log(*tree.reads)) / ln2_squared;
     const auto enough = [&](std::uint64_t bytes) { return best_split(keys, bytes).reads <= *tree.reads; };
     const edge found =
-        edge_of(static_cast<std::uint64_t>(std::clamp(least, 64.0, 0x1p49)), bytes_most, enough);
+        edge_of(static_cast<std::uint64_t>(std::clamp(least, filter_least, 0x1p49)), bytes_most, enough);
     if (found.before == bytes_most)
-        return failure{error_code::too_large, at_reads(tree) + " need more than 2^50 bytes"};
+        return failure{error_code::too_large,
+                       at_reads(tree) +
+                           " need more than filters can have: 128 TiB each, 2^50 bytes together"};
     return found.after;
 }
 

@@ -88,6 +88,8 @@ refuses "do not fit into 62500000 bytes: their filters need 1292" bouncer plan -
 refuses "an LSM tree is --lsm-levels and --ratio, both" bouncer plan --keys 100M --fpr 1% --ratio 10
 refuses "levels must be 1 to 32" bouncer plan --keys 100M --fpr 1% --lsm-levels 0 --ratio 10
 refuses "too small for a filter on any of the levels" bouncer plan --keys 100G --bits 1e-11 "${tree[@]}"
+refuses "too small for a filter on any of the levels" bouncer plan --keys 10K --bits 0.001 --lsm-levels 2 --ratio 2
+refuses "more than filters can have: 128 TiB each" bouncer plan --keys 140T --fpr 1% --lsm-levels 3 --ratio 10
 refuses "--kind ribbon does not go with --lsm-levels" bouncer plan --keys 100M --fpr 1% "${tree[@]}" --kind ribbon
 refuses "--k does not go" bouncer plan --keys 100M --fpr 1% "${tree[@]}" --k 3
 refuses "--prefer space does not go" bouncer plan --keys 100M --fpr 1% "${tree[@]}" --prefer space

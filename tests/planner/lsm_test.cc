@@ -181,6 +181,85 @@ TEST(planner_lsm, the_least_memory_that_keeps_the_reads) {
     }
 }
 
+// The least bytes by which the curve keeps the reads: no filter is below it.
+double curve_bytes(const lsm_tree& goal) {
+    const auto keys = levels(static_cast<int>(goal.levels), goal.ratio, static_cast<double>(*goal.keys));
+    double low = 0;
+    double high = 64 * static_cast<double>(*goal.keys);
+    while (high - low > 1e-6 * high) {
+        const double middle = (low + high) / 2;
+        (reads(monkey_bits(keys, middle)) <= *goal.reads ? high : low) = middle;
+    }
+    return high / 8;
+}
+
+// The share of the first level is less than a word there.
+TEST(planner_lsm, a_first_level_of_a_few_keys_has_a_word) {
+    struct small_level {
+        lsm_tree goal;
+        double above_curve; // below 2 bits per key a filter is much worse than the curve
+    };
+    for (const auto& [goal, above_curve] :
+         {small_level{{.levels = 5, .ratio = 10, .keys = 12'000, .reads = 0.01}, 1.02},
+          small_level{{.levels = 7, .ratio = 20, .keys = 100'000'000, .reads = 0.5}, 1.1},
+          small_level{{.levels = 7, .ratio = 20, .keys = 100'000'000, .reads = 0.9}, 1.5},
+          small_level{{.levels = 7, .ratio = 20, .keys = 100'000'000, .reads = 2.79}, 1.7}}) {
+        SCOPED_TRACE(std::to_string(*goal.keys) + " keys, " + std::to_string(*goal.reads));
+        const auto plan = plan_lsm(goal);
+        ASSERT_TRUE(plan) << plan.error().message;
+        EXPECT_LE(plan->reads, *goal.reads);
+        EXPECT_GE(plan->levels[0].size_bytes, 8u);
+        EXPECT_LE(static_cast<double>(plan->size_bytes), above_curve * curve_bytes(goal) + 8 * goal.levels);
+        EXPECT_LT(plan->levels[0].uniform_rate, 0.01);
+    }
+    const auto split = plan_lsm({.levels = 5, .ratio = 10, .keys = 12'000, .bits_per_key = 10});
+    ASSERT_TRUE(split);
+    EXPECT_EQ(split->unfiltered, 0u);
+    EXPECT_LT(split->reads, 0.0125);
+    EXPECT_LT(plan_lsm({.levels = 5, .ratio = 10, .keys = 40'000, .reads = 0.01})->uniform_reads, 0.036);
+    const auto most = plan_lsm({.levels = 5, .ratio = 10, .size_bytes = 16'384, .reads = 0.01});
+    ASSERT_TRUE(most) << most.error().message;
+    EXPECT_GT(most->keys, 12'500u);
+}
+
+TEST(planner_lsm, small_memory_is_a_bound_and_filters_are_of_use) {
+    for (std::uint64_t bytes = 64; bytes < 20'000; bytes += bytes / 2) {
+        const auto plan = plan_lsm({.levels = 5, .ratio = 10, .keys = 12'000, .size_bytes = bytes});
+        ASSERT_TRUE(plan);
+        EXPECT_LE(plan->size_bytes, bytes);
+        EXPECT_LT(plan->unfiltered, 5u) << bytes;
+        for (const lsm_level& level : plan->levels) {
+            if (level.size_bytes != 0) {
+                EXPECT_LE(level.rate, 0.95) << bytes;
+            }
+        }
+    }
+    // 64 bytes for 3,333 keys would turn away one absent key in a thousand.
+    const auto none = plan_lsm({.levels = 2, .ratio = 2, .keys = 10'000, .bits_per_key = 0.001});
+    ASSERT_TRUE(none);
+    EXPECT_EQ(none->unfiltered, 2u);
+    EXPECT_EQ(none->size_bytes, 0u);
+    EXPECT_EQ(none->reads, 2);
+}
+
+TEST(planner_lsm, a_level_has_at_most_the_largest_filter) {
+    constexpr std::uint64_t largest = std::uint64_t{1} << 47;
+    const auto refused = plan_lsm({.levels = 3, .ratio = 10, .keys = 140'000'000'000'000, .reads = 0.01});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("128 TiB each"), std::string::npos) << refused.error().message;
+    // What the largest level cannot have goes to the others.
+    const auto given = plan_lsm(
+        {.levels = 3, .ratio = 10, .keys = 140'000'000'000'000, .size_bytes = largest + largest / 2});
+    ASSERT_TRUE(given);
+    EXPECT_EQ(given->unfiltered, 0u);
+    EXPECT_EQ(given->levels[2].size_bytes, largest);
+    EXPECT_GT(given->size_bytes, largest + largest / 2 - largest / 500);
+    const auto solved = plan_lsm({.levels = 3, .ratio = 10, .keys = 140'000'000'000'000, .reads = 0.0138});
+    ASSERT_TRUE(solved) << solved.error().message;
+    EXPECT_LE(solved->levels[2].size_bytes, largest);
+    EXPECT_LE(solved->reads, 0.0138);
+}
+
 TEST(planner_lsm, the_most_keys_that_keep_the_reads) {
     lsm_tree goal{.levels = 5, .ratio = 10, .size_bytes = 250'000'000, .reads = 0.02};
     const auto plan = plan_lsm(goal);
