@@ -97,10 +97,30 @@ refuses "--need delete does not go" bouncer plan --keys 100M --fpr 1% "${tree[@]
 run 0 bouncer plan --keys 100M --fpr 1% "${tree[@]}" --kind bloom --inserted 200M
 holds "With 200,000,000 keys (2 times its design) an absent key costs 0.231 reads in vain" out
 
+# The lines that are pasted make filters of the planned sizes: together they keep the memory and the rate.
+same_sizes() { # BYTES PLAN...: at most BYTES in all
+    run 0 bouncer plan --json "${@:2}" && cp out planned.json
+    grep -oP '(?<="command": ").*(?=")' planned.json >build.sh || fail "nothing to paste: ${*:2}"
+    sed -n '/"levels"/,/]/p' planned.json | grep -oP '(?<="size_bytes": )[1-9][0-9]*' >sizes
+    for file in $(grep -o 'level[0-9]*.txt' build.sh); do echo a >"$file"; done
+    rm -f level*.bnc
+    run 0 bash -e build.sh
+    for file in $(grep -o 'level[0-9]*.bnc' build.sh); do run 0 bouncer info --json "$file" && value size_bytes; done >built
+    same built sizes
+    within "$(awk '{ sum += $1 } END { print sum }' built)" 1 "$1"
+}
+same_sizes 102400 --fpr 1% --memory 100KiB "${tree[@]}"
+same_sizes 15000 --keys 12K --bits 10 "${tree[@]}"
+same_sizes 8 --keys 1 --fpr 1% --lsm-levels 1 --ratio 2
+same_sizes 200000 --keys 100K --bits 16 --lsm-levels 8 --ratio 3
+# More memory than the collisions of hashes leave a use for: the line asks for less.
+run 0 bouncer plan --keys 1 --memory 64 --lsm-levels 1 --ratio 2 && grep -E '^  bouncer build ' out >build.sh && rm -f level1.bnc
+run 0 bash build.sh
+
 # The lines that are pasted make these filters. 200,000 absent keys cost as many reads in vain as planned.
 run 0 bouncer plan --keys 30K --fpr 5% --lsm-levels 3 --ratio 5 && grep -E '^  bouncer build ' out >build.sh || fail "nothing to paste"
 holds ".keys = 24'194, .false_positive_rate = " out
-seq 1 968 >level1.txt && seq 969 5807 >level2.txt && seq 5808 30001 >level3.txt && seq 1000001 1200000 >absent.txt
+rm -f level*.bnc && seq 1 968 >level1.txt && seq 969 5807 >level2.txt && seq 5808 30001 >level3.txt && seq 1000001 1200000 >absent.txt
 run 0 bash build.sh
 wrong=0
 for level in 1 2 3; do

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 namespace bouncer::tool {
 
@@ -29,6 +30,28 @@ std::string grouped(std::uint64_t count) {
     for (char& c : out)
         if (c == ',') c = '\'';
     return out;
+}
+
+std::string rounded_up(double rate, int digits) {
+    const double unit = std::pow(10.0, std::floor(std::log10(rate)) - digits + 1);
+    std::array<char, 64> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), rate + unit / 2,
+                                   std::chars_format::general, digits)
+                         .ptr;
+    return {text.data(), end};
+}
+
+// The shortest rate for which `build` makes the very filter that was planned: sizes have steps, and the rates between two of
+// them give the larger one. So all filters together keep the memory and the sum of the rates.
+std::string rate_of_level(const planner::lsm_level& level) {
+    for (int digits = 4; digits <= 17; ++digits) {
+        const std::string text = rounded_up(level.rate, digits);
+        const auto built = planner::design(
+            "bloom", {.keys = level.keys, .false_positive_rate = std::strtod(text.c_str(), nullptr)});
+        if (built && built->size_bytes == level.size_bytes && built->rate <= level.rate) return text;
+    }
+    // So much memory was given that only collisions of hashes are left. No rate asks for all of it.
+    return short_rate(1.001 * level.rate, false);
 }
 
 std::string rate_of(const plan_report& report) {
@@ -101,8 +124,7 @@ std::vector<pasted_level> paste_levels(const plan_report& report) {
     for (std::size_t i = 0; i < report.lsm->levels.size(); ++i) {
         const planner::lsm_level& level = report.lsm->levels[i];
         if (level.size_bytes == 0) continue;
-        // Each rounded as one filter's would be: the sum of the rates, or the memory, stays kept.
-        const std::string rate = short_rate(level.rate, report.wanted.rate.has_value());
+        const std::string rate = rate_of_level(level);
         const std::string name = "level" + std::to_string(i + 1);
         out.push_back({i,
                        "bouncer build --kind bloom --fpr " + rate + " --expect " +
