@@ -225,6 +225,8 @@ struct lsm_split {
 // [any-thread] The bits per key of each level that make the sum of exp(-c ln^2 2) least, for sum n c = bits and c >= 0:
 // by Lagrange's condition rates in proportion to keys, and 1 where that exceeds 1. Exact for that curve.
 std::vector<double> monkey_bits(const std::vector<double>& level_keys, double bits);
+// [any-thread] Whether levels and ratio make sense; plan_lsm looks too. Errors: invalid_argument.
+result<void> check_shape(const lsm_tree& tree);
 // [any-thread] Solved plans keep `reads` by their exact sum. Errors: invalid_argument, also for reads that need no filter;
 // too_large.
 result<lsm_split> plan_lsm(const lsm_tree& tree);

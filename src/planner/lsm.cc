@@ -149,24 +149,20 @@ class level_shares {
     double sum_ = 0;
 };
 
+failure invalid(const std::string& message) {
+    return {error_code::invalid_argument, message};
+}
+
 result<void> check(const lsm_tree& tree) {
-    const auto nonsense = [](const std::string& message) {
-        return failure{error_code::invalid_argument, message};
-    };
-    if (tree.levels < 1 || tree.levels > 32)
-        return nonsense("levels must be 1 to 32, and is " + std::to_string(tree.levels));
-    if (!(tree.ratio > 1) || !(tree.ratio <= 1000))
-        return nonsense("the ratio between levels must be above 1 and at most 1000, and is " +
-                        scientific(tree.ratio));
+    if (auto ok = check_shape(tree); !ok) return ok;
     if (tree.size_bytes && *tree.size_bytes > bytes_most)
-        return nonsense("the memory must be at most 2^50 bytes, and is " + std::to_string(*tree.size_bytes));
+        return invalid("the memory must be at most 2^50 bytes, and is " + std::to_string(*tree.size_bytes));
     if (tree.reads && !(*tree.reads > 0))
-        return nonsense("the reads in vain per absent key must be above 0, and are " +
-                        scientific(*tree.reads));
+        return invalid("the reads in vain per absent key must be above 0, and are " +
+                       scientific(*tree.reads));
     if (tree.reads && *tree.reads >= tree.levels)
-        return nonsense("no filter is needed: without one an absent key costs " +
-                        std::to_string(tree.levels) + " reads in vain, one per level, and " +
-                        scientific(*tree.reads) + " are allowed");
+        return invalid("no filter is needed: without one an absent key costs " + std::to_string(tree.levels) +
+                       " reads in vain, one per level, and " + scientific(*tree.reads) + " are allowed");
     return {};
 }
 
@@ -284,6 +280,17 @@ std::vector<double> monkey_bits(const std::vector<double>& level_keys, double bi
         order.pop_back();
     }
     return out;
+}
+
+result<void> check_shape(const lsm_tree& tree) {
+    return detail::guarded([&]() -> result<void> {
+        if (tree.levels < 1 || tree.levels > 32)
+            return invalid("levels must be 1 to 32, and is " + std::to_string(tree.levels));
+        if (!(tree.ratio > 1) || !(tree.ratio <= 1000))
+            return invalid("the ratio between levels must be above 1 and at most 1000, and is " +
+                           scientific(tree.ratio));
+        return {};
+    });
 }
 
 result<lsm_split> plan_lsm(const lsm_tree& tree) {

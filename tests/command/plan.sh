@@ -87,6 +87,8 @@ refuses "do not fit into 2147483648 bytes: their filters need 24001" bouncer pla
 refuses "do not fit into 62500000 bytes: their filters need 1292" bouncer plan --keys 100M --fpr 1% --bits 5 "${tree[@]}"
 refuses "an LSM tree is --lsm-levels and --ratio, both" bouncer plan --keys 100M --fpr 1% --ratio 10
 refuses "levels must be 1 to 32" bouncer plan --keys 100M --fpr 1% --lsm-levels 0 --ratio 10
+refuses "levels must be 1 to 32, and is 99" bouncer plan --keys 1M "${budget[@]}" 0 --lsm-levels 99 --ratio -5
+refuses "the ratio between levels must be above 1" bouncer plan --keys 1M "${budget[@]}" 0 --lsm-levels 9 --ratio -5
 refuses "too small for a filter on any of the levels" bouncer plan --keys 100G --bits 1e-11 "${tree[@]}"
 refuses "too small for a filter on any of the levels" bouncer plan --keys 10K --bits 0.001 --lsm-levels 2 --ratio 2
 refuses "more than filters can have: 128 TiB each" bouncer plan --keys 140T --fpr 1% --lsm-levels 3 --ratio 10

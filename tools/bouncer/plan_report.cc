@@ -74,6 +74,8 @@ void take_tree(const plan_flags& flags, plan_report& to) {
     to.tree.levels = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(*flags.lsm_levels, std::numeric_limits<std::uint32_t>::max()));
     to.tree.ratio = *flags.ratio;
+    // Here already: a latency budget may be kept without any filter.
+    ok_or_throw(planner::check_shape(to.tree));
 }
 
 void plan_budget(const plan_flags& flags, plan_report& to) {
