@@ -19,14 +19,6 @@ struct point {
 // docs/benchmarks.md. Only ratios matter here.
 constexpr std::array<point, 4> limits{{{1.26e6, 1.16}, {12.6e6, 1.90}, {126e6, 7.5}, {1010e6, 8.0}}};
 
-// A second line beside the first comes with it for less: an estimate, not a measurement.
-constexpr double neighbour_share = 0.35;
-// A locked instruction per word written: 35 ns for eight, measured on an Ice Lake machine.
-constexpr double word_written_ns = 4.4;
-// The arithmetic of a query: a single ribbon query at 1M keys takes 28 ns, a blocked one 2.6 (docs/benchmarks.md).
-constexpr double query_ns = 1.5;
-constexpr double parity_ns = 25;
-
 double read_ns(const candidate& one, double size_bytes) {
     const double lines = one.lines_adjacent ? 1 + neighbour_share * (one.lines_absent - 1) : one.lines_absent;
     // Static kinds whose words lie side by side are ribbons: bound by parities, not by memory.

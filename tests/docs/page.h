@@ -24,12 +24,11 @@ class page {
     page(std::string name, std::string text);
     static page read(const std::string& name); // by its path in the source tree
 
-    // These words stand on the page once, and the numbers among them are `values`. `slack`: by how much a value may differ
-    // beyond rounding, as a share of it.
-    void says(std::string_view pattern, std::initializer_list<double> values, double slack = 0);
+    // These words stand on the page once, and the numbers among them are `values`.
+    void says(std::string_view pattern, std::initializer_list<double> values);
     // The same of a whole cell of a table: the row by its first cell, the column by its header.
     void cell(std::string_view row, std::string_view column, std::string_view pattern,
-              std::initializer_list<double> values, double slack = 0);
+              std::initializer_list<double> values);
     // The headers of the table that has this one, or else a complaint and nothing.
     std::vector<std::string> headers(std::string_view header);
     // These words have numbers that no program prints.
@@ -38,6 +37,8 @@ class page {
     // All that was wrong, with every number in a cell of a table or in an indented block that none of the above named. Headers
     // and first cells name things, and what stands in `back quotes` is typed, not printed: they do not count.
     std::vector<complaint> complaints();
+    // What was wrong, without the numbers that nothing named: for a page of which only some are compared.
+    std::vector<complaint> mismatches();
     const std::string& name() const { return name_; }
 
   private:
@@ -50,7 +51,7 @@ class page {
     void find_tables();
     const table* table_with(std::string_view header);
     void compare(std::string_view pattern, std::size_t first, std::size_t end, bool whole,
-                 std::initializer_list<double> values, double slack);
+                 std::initializer_list<double> values);
     void complain(std::size_t at, std::string text);
     std::size_t line_of(std::size_t at) const;
 
