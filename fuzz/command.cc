@@ -77,7 +77,7 @@ class memory_file {
 void records(const std::string& bytes, const input_options& where, const key_form& form) {
     const memory_file file(bytes);
     const signature* const begins_as = signature_of(bytes);
-    const bool archive = (begins_as != nullptr && begins_as->by == unpacking::refused) || is_tar(bytes);
+    const bool archive = begins_as != nullptr && begins_as->by == unpacking::refused;
     const bool refused = archive && where.frame != framing::length_prefixed;
     const bool compressed = begins_as != nullptr && begins_as->by != unpacking::refused;
     const auto wanted = records_of(bytes, where.frame);

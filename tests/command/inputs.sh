@@ -113,26 +113,59 @@ done
 
 # ---- archives and filters: by their name, before anything is done
 bouncer build -q --kind counting_bloom -o counts.bnc keys
-archive() { # NAME BYTES WHAT
-    # shellcheck disable=SC2059
-    (printf "$2" && cat keys) >"$1"
+foreign() { # FILE WHAT
     for command in "build -o new.bnc" "build --expect 1K -o new.bnc" "check k.bnc" "check -c k.bnc" dedup "dedup --state new.bnc" \
         "add k.bnc" "remove counts.bnc"; do
         # shellcheck disable=SC2086
-        refuses "$1: this is $3: unpack it first" bouncer $command "$1"
+        refuses "$1: this is $2" bouncer $command "$1"
         [[ ! -e new.bnc ]] || fail "$command: left a file"
     done
     cp "$1" in
-    run_in 2 bouncer check k.bnc && holds "standard input: this is $3" && is ""
-    cat in | bouncer dedup >out 2>err && fail "$3: was read"
-    holds "standard input: this is $3" && is ""
+    run_in 2 bouncer check k.bnc && holds "standard input: this is $2" && is ""
+    cat in | bouncer dedup >out 2>err && fail "$2: was read"
+    holds "standard input: this is $2" && is ""
+    gzip -c in >foreign.gz && refuses "foreign.gz: this holds $2" bouncer dedup foreign.gz
 }
+archive() { # FILE BYTES WHAT
+    # shellcheck disable=SC2059
+    (printf "$2" && cat keys) >"$1"
+    foreign "$1" "$3: unpack it first"
+}
+digits() { printf "%0$1d" 5; }
 archive keys.zip 'PK\003\004\x14\0' "a zip archive"
 archive keys.7z '7z\xbc\xaf\x27\x1c' "a 7z archive"
 archive keys.rar 'Rar!\x1a\x07\x01\0' "a rar archive"
 archive keys.Z '\x1f\x9d\x90' "a compress (.Z) file"
 archive keys.lz 'LZIP\x01\x0c' "an lzip file"
 archive keys.lz4 '\x02\x21\x4c\x18' "an lz4 file of the legacy format"
+archive keys.lzo '\x89LZO\0\r\n\x1a\n' "an lzop file"
+archive keys.sz '\xff\x06\0\0sNaPpY' "a snappy file"
+archive keys.cab 'MSCF\0\0\0\0\x70\0\0\0' "a cab archive"
+archive keys.a "!<arch>\\n$(digits 58)\`\\n" "an ar archive"
+archive thin.a "!<thin>\\n$(digits 58)\`\\n" "a thin ar archive"
+archive new.cpio "070701$(digits 96)00000000name\\0" "a cpio archive"
+archive crc.cpio "070702$(digits 96)00000000name\\0" "a cpio archive"
+archive old.cpio "070707$(digits 59)00000000000name\\0" "a cpio archive"
+xz --format=lzma -c keys >keys.lzma && foreign keys.lzma "an lzma file: unpack it first"
+xz --format=lzma -0 -c keys >keys.lzma && foreign keys.lzma "an lzma file: unpack it first"
+tar --format=v7 -cf old.tar keys && foreign old.tar "a tar archive: unpack it first"
+printf 'PAR1\x15\x04\x15\x10' >keys.parquet && foreign keys.parquet "a Parquet file: write its keys as lines first"
+bouncer build -q --kind dcso_bloom -o f.bnc keys && bouncer export --format dcso f.bnc -o keys.bloom >out
+foreign keys.bloom "a DCSO filter: keys are wanted here"
+bouncer build -q --force --kind split_block_bloom -o f.bnc keys && bouncer export --format parquet-sbbf f.bnc -o keys.sbbf >out
+foreign keys.sbbf "a Bloom filter out of a Parquet file: keys are wanted here"
+# Text that begins like these is text, also with a zero byte somewhere, and where zero bytes end the keys.
+for text in '!<arch>\nkeys' '!<thin>\nkeys' "070701$(digits 104)" "070707$(digits 104)\nkeys" 'MSCF' 'MSCF\0cab' 'PAR1' 'PAR1 100 kg' ']' ']\0\0\1\0' \
+    '\1' '\1\0\0\0\0\0\0\0' '\x15' 'LZIP' 'ustar' "$(digits 257)ustar"; do
+    # shellcheck disable=SC2059
+    printf "$text\n" >in
+    run_in 0 bouncer dedup && same out in
+    cat in | bouncer dedup >out && same out in
+    # shellcheck disable=SC2059
+    printf "$text\n\0" >in
+    run_in 0 bash -c 'bouncer dedup -0 | head -c 3' && head -c 3 in | cmp -s - out || fail "$text, -0: is not text"
+done
+
 for command in "build -o new.bnc" "check k.bnc" dedup "add k.bnc" "remove counts.bnc"; do
     # shellcheck disable=SC2086
     refuses "k.before: this is a Bouncer filter: keys are wanted here" bouncer $command k.before

@@ -107,8 +107,8 @@ byte_input byte_input::open(const std::string& path, bool as_is) {
     }
     if (!as_is) {
         // The first byte tells mostly. Of what begins like a signature (or a line that does) more is waited for.
-        // What has come anyway is taken, as far as the mark of a tar archive: see record_reader.
-        s.stored.resize(tar_mark_end);
+        // What has come anyway is looked at, too.
+        s.stored.resize(look_bytes);
         std::size_t have = 0;
         std::string_view first;
         do {

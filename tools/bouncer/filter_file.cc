@@ -16,10 +16,14 @@ namespace bouncer::tool {
 
 namespace {
 
-std::string what_to_do(const std::string& path, const std::string& look) {
-    if (look == dcso_look) return ": bouncer import --format dcso -o FILE.bnc " + path;
-    if (look == parquet_filter_look) return ": bouncer import --format parquet-sbbf -o FILE.bnc " + path;
-    if (look == text_look) return ": bouncer build -o FILE.bnc " + path + " makes a filter of its lines";
+std::string what_to_do(const std::string& path, file_kind kind) {
+    switch (kind) {
+    case file_kind::dcso_filter: return ": bouncer import --format dcso -o FILE.bnc " + path;
+    case file_kind::parquet_filter: return ": bouncer import --format parquet-sbbf -o FILE.bnc " + path;
+    case file_kind::text: return ": bouncer build -o FILE.bnc " + path + " makes a filter of its lines";
+    case file_kind::unknown:
+    case file_kind::other: break;
+    }
     return "";
 }
 
@@ -28,11 +32,13 @@ std::string what_to_do(const std::string& path, const std::string& look) {
 failure explained(const failure& why, const std::string& path) {
     // What cannot be read, and what is ours and damaged, has its message already.
     if (why.code != error_code::corrupt || is_filter_file(path)) return detail::in_file(why, path);
-    std::string look = look_of(path);
+    look is = look_of(path);
     struct stat about {};
-    if (::stat(path.c_str(), &about) == 0 && about.st_size == 0) look = "an empty file";
-    if (look.empty()) return {why.code, path + ": this is not a Bouncer filter: it does not begin like one"};
-    return {why.code, path + ": this is " + look + ", not a Bouncer filter" + what_to_do(path, look)};
+    if (::stat(path.c_str(), &about) == 0 && about.st_size == 0) is.name = "an empty file";
+    if (is.name.empty())
+        return {why.code, path + ": this is not a Bouncer filter: it does not begin like one"};
+    return {why.code, path + ": this is " + std::string(is.name) + ", not a Bouncer filter" +
+                          what_to_do(path, is.kind)};
 }
 
 result<snapshot_info> inspect_filter(const std::string& path) {
@@ -53,8 +59,8 @@ void refuse_swapped(const std::string& filter, std::span<const std::string> inpu
     if (is_filter_file(filter) || ::access(filter.c_str(), F_OK) != 0) return;
     const auto found = std::find_if(inputs.begin(), inputs.end(), is_filter_file);
     if (found == inputs.end()) return;
-    const std::string look = look_of(filter);
-    throw tool_error(filter + ": this is " + (look.empty() ? "not a filter" : look) + ", and " + *found +
+    const std::string name(look_of(filter).name);
+    throw tool_error(filter + ": this is " + (name.empty() ? "not a filter" : name) + ", and " + *found +
                      " is a filter: the filter comes first");
 }
 

@@ -46,11 +46,13 @@ result<snapshot_info> import_compressed(foreign_format format, const import_flag
 // Why it failed. Of a file that is something else, that; what is wrong behind the first bytes only its reader knows.
 std::string reason(foreign_format format, const import_flags& flags, bool packed, const failure& why) {
     if (why.message.find(flags.output) != std::string::npos) return why.message;
-    const std::string look = packed ? "" : look_of(flags.input);
-    const std::string_view wanted = format == foreign_format::dcso ? dcso_look : parquet_filter_look;
+    const look is = packed ? look{} : look_of(flags.input);
+    const bool dcso = format == foreign_format::dcso;
     const bool content = why.code == error_code::corrupt || why.code == error_code::unknown_version;
-    if (!content || look.empty() || look == wanted) return detail::in_file(why, flags.input).message;
-    return flags.input + ": this is " + look + ", not " + std::string(wanted);
+    if (!content || is.name.empty() || is.kind == (dcso ? file_kind::dcso_filter : file_kind::parquet_filter))
+        return detail::in_file(why, flags.input).message;
+    return flags.input + ": this is " + std::string(is.name) + ", not " +
+           std::string(dcso ? dcso_filter_name : parquet_filter_name);
 }
 
 int run_import(const import_flags& flags) {

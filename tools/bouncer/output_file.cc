@@ -33,8 +33,8 @@ void refuse_others(const std::string& path, const struct stat& about, may_replac
     if (S_ISDIR(about.st_mode)) throw tool_error(path + ": is a folder");
     if (!S_ISREG(about.st_mode)) throw tool_error(path + ": is not a regular file, and is not replaced");
     if (about.st_size == 0 || accepts(path)) return;
-    const std::string look = look_of(path);
-    throw tool_error(path + ": exists, and is not a filter" + (look.empty() ? "" : " but " + look) +
+    const std::string name(look_of(path).name);
+    throw tool_error(path + ": exists, and is not a filter" + (name.empty() ? "" : " but " + name) +
                      ": it is never replaced, not by --force either; choose another name, or remove it");
 }
 
@@ -42,8 +42,8 @@ void refuse_others(const std::string& path, const struct stat& about, may_replac
 
 bool is_any_filter(const std::string& path) {
     if (is_filter_file(path)) return true;
-    const std::string look = look_of(path);
-    return look == dcso_look || look == parquet_filter_look;
+    const file_kind kind = look_of(path).kind;
+    return kind == file_kind::dcso_filter || kind == file_kind::parquet_filter;
 }
 
 void check_output(const std::string& path, bool force, std::span<const std::string> inputs,

@@ -133,17 +133,16 @@ void record_reader::open_next() {
     looked_at_ = how_ == framing::length_prefixed;
     check_not_printed_to();
     const signature* const found = input_->begins_as();
-    if (!looked_at_ && found != nullptr && found->by == unpacking::refused) refuse(found->name, found->hint);
+    if (!looked_at_ && found != nullptr && found->by == unpacking::refused) refuse(*found);
 }
 
-void record_reader::refuse(std::string_view what, std::string_view hint) const {
+void record_reader::refuse(const signature& what) const {
     throw tool_error(input_->name() + (input_->compressed() ? ": this holds " : ": this is ") +
-                     std::string(what) + ": " + std::string(hint));
+                     std::string(what.name) + ": " + std::string(what.hint));
 }
 
 void record_reader::refuse_foreign(std::string_view first) const {
-    if (const signature* const found = signature_of(first)) refuse(found->name, found->hint);
-    if (is_tar(first)) refuse("a tar archive", unpack_first);
+    if (const signature* const found = signature_of(first)) refuse(*found);
 }
 
 void record_reader::printed_to(int number) {

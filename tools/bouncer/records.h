@@ -119,7 +119,7 @@ class record_reader {
   private:
     void open_next();
     void check_not_printed_to() const;
-    void refuse(std::string_view what, std::string_view hint) const;
+    [[noreturn]] void refuse(const signature& what) const;
     void refuse_foreign(std::string_view first) const; // by the first bytes that it gave
     // Reads until `out` has a whole record, and of a file until it is full. False at the end of the input. `whole` becomes the
     // bytes of whole records, and holds where this throws, too (of length-prefixed ones: parsed_).
