@@ -303,6 +303,27 @@ for subcommand in "check s.bnc in pipe" "add s.bnc pipe" "dedup in pipe"; do
     kill -INT "$checker"
     ends "$checker" 130
 done
+# A secret key out of a pipe that stays silent, and out of one that gives it piece by piece.
+"${interruptible[@]}" bouncer build --key-file pipe -o m.bnc keys >out 2>err &
+checker=$!
+started "$checker"
+sleep 0.3
+kill -INT "$checker"
+ends "$checker" 130
+[[ ! -s err ]] || fail "an interrupted wait for a key is no error"
+(head -c 10 secret && sleep 0.2 && tail -c +11 secret) >pipe &
+run 0 bouncer build -q --force --key-file pipe -o h.bnc keys
+run 0 bouncer check -c --key-file secret h.bnc keys && is 20000
+refuses "folder: Is a directory" bouncer build --key-file folder -o new.bnc keys
+# A compressed file that gives nothing for a long time: zeros behind its end, which take no room on the disk.
+gzip -c keys >padded.gz && truncate -s 1T padded.gz
+"${interruptible[@]}" bouncer check -c a.bnc padded.gz >out 2>err &
+checker=$!
+started "$checker"
+sleep 0.3
+kill -INT "$checker"
+ends "$checker" 130
+rm padded.gz
 # What prints no lines and commits nothing dies as other programs do.
 for signal in INT TERM; do
     "${interruptible[@]}" bouncer import --format dcso -o m.bnc pipe >out 2>err &

@@ -180,6 +180,7 @@ std::size_t byte_input::read(char* to, std::size_t most) {
             if (s.decode->whole()) return 0;
             s.damage = "the compressed data ends too early";
         } else if (s.damage.empty()) {
+            if (reading_stopped()) return 0; // a file may have gigabytes that give nothing
             s.stored.resize(stored_bytes);
             s.stored_first = 0;
             s.stored.resize(s.read_stored(s.stored.data(), stored_bytes));

@@ -1,23 +1,27 @@
 #include "secret.h"
 
+#include "byte_input.h"
 #include "nearest.h"
+#include "signals.h"
 #include "tool_error.h"
 
 #include <CLI/CLI.hpp>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 namespace bouncer::tool {
 
 secret_key read_key_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw tool_error(path + ": " + std::strerror(errno));
+    // It may be a pipe that stays silent: a signal must end the wait. A file called "-" is a file.
+    byte_input file = byte_input::open(path == "-" ? "./-" : path, true);
     std::array<char, 64> bytes{};
-    file.read(bytes.data(), bytes.size());
-    std::string text(bytes.data(), static_cast<std::size_t>(file.gcount()));
+    std::string text;
+    while (text.size() < bytes.size()) {
+        const std::size_t got = file.read(bytes.data(), bytes.size() - text.size());
+        stop_if_interrupted();
+        if (got == 0) break;
+        text.append(bytes.data(), got);
+    }
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     auto key = secret_key::from_hex(text);
     if (!key) throw tool_error(path + ": a key file holds 32 hexadecimal digits and nothing else");
