@@ -111,6 +111,19 @@ for line in B BZh9 P PK 7z LZIP; do
     is "$line"
 done
 
+# ---- so is a key that ends with a zero byte, though a tar archive begins with one
+exec 7<>pipe
+: >out
+bouncer dedup -0 pipe >out 2>err 7>&- &
+runner=$!
+for key in one two three; do
+    printf '%s\0' "$key" >&7
+    for _ in $(seq 600); do [[ $(tr '\0' ' ' <out) == *"$key "* ]] && break || sleep 0.05; done
+done
+tr '\0' '\n' <out >in && printf 'one\ntwo\nthree\n' | cmp -s - in || fail "keys were held back"
+exec 7<&-
+ends "$runner" 0
+
 # ---- archives and filters: by their name, before anything is done
 bouncer build -q --kind counting_bloom -o counts.bnc keys
 foreign() { # FILE WHAT
@@ -181,6 +194,19 @@ for command in "build -o new.bnc" "check k.bnc" "check -0 k.bnc" dedup "add k.bn
     # shellcheck disable=SC2086
     (cat keys.tar | bouncer $command >out 2>err) && fail "$command: a tar archive was read"
     holds "standard input: this is a tar archive" && is ""
+done
+# Without a line end in its first GiB, and too large to be counted first.
+head -c 512 keys.tar >long.tar && truncate -s 1T long.tar
+refuses "long.tar: this is a tar archive" timeout 30 bouncer build -o new.bnc long.tar
+rm long.tar
+head -c 64M /dev/zero | gzip -1 -c >zeros.gz
+(head -c 512 keys.tar | gzip -c && for _ in $(seq 17); do cat zeros.gz; done) >long.tgz
+refuses "long.tgz: this holds a tar archive" bouncer dedup long.tgz
+# Of a pipe that pauses before it is known, too.
+for file in keys.tar old.tar; do
+    (head -c 200 "$file" && sleep 1 && tail -c +201 "$file") | bouncer dedup -0 >out 2>err && fail "a tar archive that pauses was read"
+    holds "standard input: this is a tar archive"
+    (($(wc -c <out) <= 200)) || fail "read on behind the pause"
 done
 for format in "${formats[@]}"; do
     pack "$format" <keys.tar >"tar.$format"

@@ -1,4 +1,5 @@
 // Records out of bytes, however the bytes come.
+#include "file_signature.h"
 #include "keys.h"
 #include "pipeline.h"
 #include "records.h"
@@ -9,9 +10,11 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -242,6 +245,41 @@ TEST(command_records, are_not_looked_for_in_archives_and_filters) {
         }
         EXPECT_EQ(read_all(path, framing::length_prefixed).error.find("this "), std::string::npos);
     }
+}
+
+// What is read of these bytes if a named pipe gives one by one, each when the one before it has been taken.
+until_error read_byte_by_byte(const std::string& path, const std::string& bytes, framing how) {
+    std::atomic<bool> ended = false;
+    const int to = ::open(path.c_str(), O_RDWR); // or a reader that ends would kill us
+    std::thread writer([&] {
+        for (std::size_t i = 0; i < bytes.size() && !ended; ++i) {
+            EXPECT_EQ(::write(to, &bytes[i], 1), 1);
+            for (int left = 1; left > 0 && !ended;) EXPECT_EQ(::ioctl(to, FIONREAD, &left), 0);
+        }
+        ::close(to);
+    });
+    until_error out = read_all(path, how);
+    ended = true;
+    writer.join();
+    return out;
+}
+
+TEST(command_records, are_not_looked_for_in_a_tar_archive_that_comes_byte_by_byte) {
+    const scratch folder;
+    std::string marked(look_bytes, '\0');
+    marked.replace(0, 4, "keys");
+    std::string old = marked;
+    marked.replace(257, 5, "ustar");
+    old.replace(148, 6, "001274"); // k + e + y + s, and eight blanks
+    int number = 0;
+    for (const std::string& archive : {marked, old})
+        for (const std::string& bytes : {archive, zstd_of({archive}, std::string("\x01\0\0", 3))})
+            for (const framing how : {framing::lines, framing::zero_terminated}) {
+                const std::string path = folder.fifo(std::to_string(number++));
+                const until_error got = read_byte_by_byte(path, bytes, how);
+                EXPECT_EQ(got.records, std::vector<std::string>());
+                EXPECT_NE(got.error.find(" a tar archive: unpack it first"), std::string::npos) << got.error;
+            }
 }
 
 // The room for it must not be filled with short ones, which every thread would take in turn.

@@ -29,11 +29,12 @@ constexpr std::size_t stored_bytes = std::size_t{128} << 10; // read at once of 
 }
 
 // A terminal or a pipe may be silent for ever: a signal must end the wait, whichever thread it came to.
-bool wait_for_bytes(int number) {
+bool wait_for_bytes(int number, int milliseconds = -1) {
     std::array<pollfd, 2> wanted{{{number, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}}};
     while (!reading_stopped()) {
         // Of a named pipe Linux tells the end only after the first writer has come: until then this waits.
-        const int ready = ::poll(wanted.data(), wanted.size(), -1);
+        const int ready = ::poll(wanted.data(), wanted.size(), milliseconds);
+        if (ready == 0) return false;
         if (ready < 0 && errno != EINTR) return true; // let read() tell
         if (ready > 0 && wanted[0].revents != 0) return true;
     }
@@ -189,6 +190,11 @@ std::size_t byte_input::read(char* to, std::size_t most) {
     }
     if (given == 0) throw tool_error(s.name + ": " + s.damage);
     return given;
+}
+
+bool byte_input::more_comes_soon() const {
+    const state& s = *held_;
+    return s.regular || s.stored_first < s.stored.size() || wait_for_bytes(s.number, 100);
 }
 
 } // namespace bouncer::tool

@@ -196,6 +196,13 @@ bool may_become_signature(std::string_view first) noexcept {
     });
 }
 
+bool may_become_tar(std::string_view first) noexcept {
+    constexpr std::size_t name_bytes = 100; // filled up with zeros
+    const std::size_t end = first.find('\0');
+    return first.size() < look_bytes && end > 0 && end <= name_bytes &&
+           all_of(first.substr(0, name_bytes).substr(std::min(end, name_bytes)), "\0"sv);
+}
+
 look look_of(const std::string& path) {
     const std::string first = beginning_of(path);
     if (first.empty()) return {};

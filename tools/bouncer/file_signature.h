@@ -36,8 +36,10 @@ inline constexpr std::size_t look_bytes = 512; // these tell every signature: on
 
 // [any-thread] The signature of a file that begins with these bytes; null if there is none. Looks at look_bytes of them.
 const signature* signature_of(std::string_view first) noexcept;
-// [any-thread] Whether more bytes could complete one of these.
+// [any-thread] Whether more bytes could complete one of these. For a tar archive, whose header is a file's name first, that is
+// a question of its own: keys that end with a zero byte begin like one.
 bool may_become_signature(std::string_view first) noexcept;
+bool may_become_tar(std::string_view first) noexcept;
 
 inline constexpr std::string_view dcso_filter_name = "a DCSO filter";
 inline constexpr std::string_view parquet_filter_name = "a Bloom filter out of a Parquet file";

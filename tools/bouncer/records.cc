@@ -131,6 +131,7 @@ void record_reader::open_next() {
     records_before_ = 0;
     at_end_ = false;
     looked_at_ = how_ == framing::length_prefixed;
+    first_.clear();
     check_not_printed_to();
     const signature* const found = input_->begins_as();
     if (!looked_at_ && found != nullptr && found->by == unpacking::refused) refuse(*found);
@@ -141,8 +142,10 @@ void record_reader::refuse(const signature& what) const {
                      std::string(what.name) + ": " + std::string(what.hint));
 }
 
-void record_reader::refuse_foreign(std::string_view first) const {
-    if (const signature* const found = signature_of(first)) refuse(*found);
+const signature* record_reader::look_at(std::string_view given) {
+    first_.append(given.substr(0, look_bytes - first_.size()));
+    looked_at_ = first_.size() == look_bytes;
+    return signature_of(first_);
 }
 
 void record_reader::printed_to(int number) {
@@ -175,13 +178,21 @@ std::size_t record_reader::whole_bytes(const chunk& in, std::size_t known) {
 }
 
 bool record_reader::gather(chunk& out, std::size_t& whole) {
-    // A file fills the chunk; a pipe gives what it has, so that a line is answered when it comes.
-    while (whole == 0 || (input_->seekable() && out.size_ < chunk_bytes)) {
+    // A file fills the chunk; a pipe gives what it has, so that a line is answered when it comes. Only what may be a tar archive
+    // in pieces is waited for, though not for long: a key that ends with a zero byte may be a question that wants its answer.
+    while (whole == 0 || (input_->seekable() && out.size_ < chunk_bytes) ||
+           (!looked_at_ && may_become_tar(first_) && input_->more_comes_soon())) {
         if (out.size_ + 1 >= out.room_) out.grow(out.room_ * 2);
         // However large the room that a long line needed: what comes after it makes no large chunk of short lines.
         const std::size_t got =
             input_->read(out.bytes_.get() + out.size_, std::min(chunk_bytes, out.room_ - 1 - out.size_));
         if (got == 0) return false;
+        if (!looked_at_) {
+            if (const signature* const foreign = look_at({out.bytes_.get() + out.size_, got})) {
+                whole = 0; // none of it is given
+                refuse(*foreign);
+            }
+        }
         const std::size_t before = out.size_;
         out.size_ += got;
         if (const std::size_t found = whole_bytes(out, before); found > 0) whole = found;
@@ -223,8 +234,6 @@ bool record_reader::next(chunk& out) {
             failed_ = std::current_exception();
             whole = std::max(whole, parsed_);
         }
-        if (!looked_at_) refuse_foreign(out.bytes());
-        looked_at_ = true;
         taken_.store(done_bytes_ + input_->taken_bytes(), std::memory_order_relaxed);
         const bool half = out.size_ > whole; // a record that has no end yet
         if (failed_) {

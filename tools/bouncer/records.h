@@ -89,8 +89,9 @@ char terminator_of(framing how) noexcept; // of lines and zero_terminated
 
 // [exclusive] Chunk by chunk through all inputs. Errors are tool_error, and name the file; a line that is too long is a
 // bad_record of the chunk that would have been next. An input that is damaged, cut or cannot be read on gives every whole
-// record before that, then the error. An archive or a filter is refused by its name before any of it is given; not where
-// records are length-prefixed, whose bytes may be anything.
+// record before that, then the error. An archive or a filter is refused by its name before any of it is given, or, out of a
+// pipe that gives it in pieces and pauses, as soon as its first 512 bytes tell; not where records are length-prefixed, whose
+// bytes may be anything.
 class record_reader {
   public:
     // No paths: standard input. Opens the first at once, the others in their turn: what is wrong with one is told when
@@ -120,7 +121,7 @@ class record_reader {
     void open_next();
     void check_not_printed_to() const;
     [[noreturn]] void refuse(const signature& what) const;
-    void refuse_foreign(std::string_view first) const; // by the first bytes that it gave
+    const signature* look_at(std::string_view given); // what is refused, by the first bytes that it gives
     // Reads until `out` has a whole record, and of a file until it is full. False at the end of the input. `whole` becomes the
     // bytes of whole records, and holds where this throws, too (of length-prefixed ones: parsed_).
     bool gather(chunk& out, std::size_t& whole);
@@ -136,7 +137,8 @@ class record_reader {
     std::optional<byte_input> input_;
     std::optional<file_id> printed_to_;
     std::size_t opened_ = 0;
-    bool looked_at_ = false;           // refuse_foreign has seen what input_ gives first
+    std::string first_;                // what input_ has given, as far as look_at() needs it
+    bool looked_at_ = false;           // that is all it needs
     std::exception_ptr failed_;        // of input_, behind the records that have been given
     bool at_end_ = false;              // of input_: the next is opened when more is asked for
     std::vector<char> carry_;          // the start of a record whose end is not yet here
