@@ -72,7 +72,7 @@ outcome unpacked(unpacking how, std::string_view from, std::size_t in, std::size
     std::string to(room, '\0');
     for (std::size_t at = 0;;) {
         const std::string_view piece = from.substr(at, in);
-        const auto step = decode->decode(piece, at == from.size(), to.data(), room);
+        const auto step = decode->decode(piece, to.data(), room);
         at += step.taken;
         out.bytes.append(to, 0, step.given);
         if (out.damage = step.damage; !out.damage.empty()) return out;
@@ -169,6 +169,18 @@ TEST(command_decoders, take_no_more_memory_than_the_limit_whatever_a_header_says
                             24);
     const outcome got = unpacked(unpacking::xz, large, 100, 1000);
     EXPECT_EQ(got.damage, "its xz data needs 1.50 GiB of memory, and the limit is 256 MiB: unpack it first");
+    // A window of 256 MiB, as of zstd --long=28, and one of 128, as of --long=27. Behind it the end: an empty block.
+    const std::string magic("\x28\xb5\x2f\xfd\0", 5);
+    const std::string end("\x01\0\0", 3);
+    EXPECT_EQ(unpacked(unpacking::zstd, magic + "\x90" + end, 100, 1000).damage,
+              "its zstd data needs more than the limit of 128 MiB of memory: unpack it first");
+    EXPECT_TRUE(unpacked(unpacking::zstd, magic + "\x88" + end, 100, 1000).whole);
+}
+
+TEST(command_decoders, say_that_a_dictionary_is_needed) {
+    const std::string with_dictionary("\x28\xb5\x2f\xfd\x21\x05\x04\x21\0\0a\nb\n", 14);
+    EXPECT_EQ(unpacked(unpacking::zstd, with_dictionary, 100, 1000).damage,
+              "its zstd data needs a dictionary: unpack it first");
 }
 
 TEST(command_decoders, take_zeros_behind_the_last_stream_as_padding_and_nothing_else) {
@@ -176,9 +188,12 @@ TEST(command_decoders, take_zeros_behind_the_last_stream_as_padding_and_nothing_
     for (const unpacking how : all_formats) {
         SCOPED_TRACE(static_cast<int>(how));
         const std::string one = packed(how, lines);
-        const outcome more = unpacked(how, one + "something else", 100, 1000);
-        EXPECT_FALSE(more.damage.empty());
-        EXPECT_TRUE(more.bytes == lines);
+        for (const std::string_view behind : {"something else", "\n"})
+            for (const std::size_t in : {1u, 100u, 100'000u}) {
+                const outcome more = unpacked(how, one + std::string(behind), in, 1000);
+                EXPECT_TRUE(more.damage.starts_with("something else stands behind its ")) << more.damage;
+                EXPECT_TRUE(more.bytes == lines);
+            }
         if (how == unpacking::zstd || how == unpacking::lz4) continue;
         const std::string zeros(8, '\0');
         for (const std::size_t in : {1u, 100u, 100'000u}) {
@@ -186,6 +201,10 @@ TEST(command_decoders, take_zeros_behind_the_last_stream_as_padding_and_nothing_
             EXPECT_TRUE(got.whole) << got.damage;
             EXPECT_TRUE(got.bytes == lines + lines);
         }
+        // xz wants them four at a time.
+        const outcome odd = unpacked(how, one + zeros.substr(0, 3), 100, 1000);
+        EXPECT_EQ(odd.whole, how != unpacking::xz);
+        EXPECT_EQ(odd.damage, "");
     }
 }
 

@@ -64,8 +64,11 @@ for format in "${formats[@]}"; do
     refuses "broken.$format: damaged $format data" bouncer check -c k.bnc "broken.$format"
 
     # ---- something else behind the last stream
-    (cat "keys.$format" && echo "something else") >"more.$format"
-    run 2 bouncer check k.bnc "more.$format" && holds "more.$format: damaged $format data" && same out keys
+    for more in "something else" "" P; do
+        (cat "keys.$format" && echo "$more") >"more.$format"
+        run 2 bouncer check k.bnc "more.$format" && same out keys
+        [[ $more == P ]] || holds "more.$format: something else stands behind its $format data"
+    done
 done
 same k.bnc k.before
 [[ ! -e new.bnc ]] || fail "a build that failed left a file"
@@ -77,7 +80,14 @@ for format in gzip bzip2 xz; do
     run_in 0 bouncer check -c k.bnc && is 120000
 done
 (cat keys.xz && printf '\0\0\0') >in
+run_in 2 bouncer check k.bnc && holds "standard input: the compressed data ends too early" && same out keys
+(cat keys.xz && printf '\0\0\0' && cat keys.xz) >in
 run_in 2 bouncer check k.bnc && holds "standard input: damaged xz data" && same out keys
+# A sound stream that is not read: of the legacy format, or one that needs a dictionary.
+(cat keys.lz4 && lz4 -q -l -c keys) >in
+run_in 2 bouncer check k.bnc && holds "standard input: something else stands behind its lz4 data" && same out keys
+lz4 -q -D keys -c keys >in
+run_in 2 bouncer check k.bnc && holds "standard input: damaged lz4 data, or it needs a dictionary"
 
 # ---- frames to skip, in files of zstd and of lz4
 printf '\x5a\x2a\x4d\x18\x03\0\0\0abc' >skipped

@@ -169,7 +169,7 @@ std::size_t byte_input::read(char* to, std::size_t most) {
     std::size_t given = 0;
     while (given < most && s.damage.empty()) {
         const std::string_view rest(s.stored.data() + s.stored_first, s.stored.size() - s.stored_first);
-        auto step = s.decode->decode(rest, s.ended, to + given, most - given);
+        auto step = s.decode->decode(rest, to + given, most - given);
         s.stored_first += step.taken;
         given += step.given;
         s.damage = std::move(step.damage);

@@ -7,19 +7,30 @@
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
+#include <bit>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace bouncer::tool {
 
 namespace {
 
-// Behind the last stream zeros are padding, as gzip takes them. Anything else is damage. gzip, zstd, xz and lz4 end with an
-// error there, too. bzip2 warns only: a damaged header would then hide every stream behind it.
-std::size_t padding_of(std::string_view from) noexcept {
-    return std::min(from.find_first_not_of('\0'), from.size());
+std::string something_behind(const char* name) {
+    return std::string("something else stands behind its ") + name + " data";
+}
+
+// What to do behind a stream of gzip, bzip2 or xz; nothing where another one begins. Zeros are padding, as gzip takes them.
+// Anything else is an error, as it is of gzip, zstd, xz and lz4 themselves. bzip2 warns only: a damaged header would then hide
+// every stream behind it.
+std::optional<decoder::step> between_streams(std::string_view from, char magic, const char* name) {
+    const std::size_t zeros = std::min(from.find_first_not_of('\0'), from.size());
+    if (zeros > 0 || from.empty()) return decoder::step{zeros, 0, {}};
+    if (from[0] != magic) return decoder::step{0, 0, something_behind(name)};
+    return std::nullopt;
 }
 
 class gzip_decoder final : public decoder {
@@ -28,10 +39,9 @@ class gzip_decoder final : public decoder {
         if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
     }
     ~gzip_decoder() override { inflateEnd(&stream_); }
-    step decode(std::string_view from, bool, char* to, std::size_t most) override {
+    step decode(std::string_view from, char* to, std::size_t most) override {
         if (whole_) {
-            if (const std::size_t zeros = padding_of(from); zeros > 0) return {zeros, 0, {}};
-            if (from.empty()) return {};
+            if (auto done = between_streams(from, '\x1f', "gzip")) return *done;
             inflateReset(&stream_); // another member
             whole_ = false;
         }
@@ -60,10 +70,9 @@ class bzip2_decoder final : public decoder {
   public:
     bzip2_decoder() { begin(); }
     ~bzip2_decoder() override { BZ2_bzDecompressEnd(&stream_); }
-    step decode(std::string_view from, bool, char* to, std::size_t most) override {
+    step decode(std::string_view from, char* to, std::size_t most) override {
         if (whole_) {
-            if (const std::size_t zeros = padding_of(from); zeros > 0) return {zeros, 0, {}};
-            if (from.empty()) return {};
+            if (auto done = between_streams(from, 'B', "bzip2")) return *done;
             BZ2_bzDecompressEnd(&stream_);
             begin();
             whole_ = false;
@@ -78,6 +87,8 @@ class bzip2_decoder final : public decoder {
         step done{from.size() - stream_.avail_in, room - stream_.avail_out, {}};
         if (code == BZ_STREAM_END)
             whole_ = true;
+        else if (code == BZ_DATA_ERROR_MAGIC)
+            done.damage = something_behind("bzip2");
         else if (code != BZ_OK)
             done.damage = "damaged bzip2 data";
         return done;
@@ -95,17 +106,22 @@ class bzip2_decoder final : public decoder {
 
 class xz_decoder final : public decoder {
   public:
-    xz_decoder() {
-        if (lzma_stream_decoder(&stream_, xz_memory_most, LZMA_CONCATENATED) != LZMA_OK)
-            throw std::bad_alloc();
-    }
+    xz_decoder() { begin(); }
     ~xz_decoder() override { lzma_end(&stream_); }
-    step decode(std::string_view from, bool last, char* to, std::size_t most) override {
+    step decode(std::string_view from, char* to, std::size_t most) override {
+        if (whole_) {
+            if (auto done = between_streams(from, '\xfd', "xz")) {
+                padding_ += done->taken;
+                return *done;
+            }
+            if (padding_ % 4 != 0) return {0, 0, "damaged xz data"};
+            begin();
+        }
         stream_.next_in = reinterpret_cast<const std::uint8_t*>(from.data());
         stream_.avail_in = from.size();
         stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
         stream_.avail_out = most;
-        const lzma_ret code = lzma_code(&stream_, last ? LZMA_FINISH : LZMA_RUN);
+        const lzma_ret code = lzma_code(&stream_, LZMA_RUN);
         step done{from.size() - stream_.avail_in, most - stream_.avail_out, {}};
         switch (code) {
         case LZMA_STREAM_END: whole_ = true; break;
@@ -120,15 +136,22 @@ class xz_decoder final : public decoder {
         case LZMA_OPTIONS_ERROR:
             done.damage = "its xz data needs a filter that this liblzma does not know";
             break;
+        case LZMA_FORMAT_ERROR: done.damage = something_behind("xz"); break;
         default: done.damage = "damaged xz data";
         }
         return done;
     }
-    bool whole() const noexcept override { return whole_; }
+    bool whole() const noexcept override { return whole_ && padding_ % 4 == 0; }
 
   private:
+    void begin() {
+        if (lzma_stream_decoder(&stream_, xz_memory_most, 0) != LZMA_OK) throw std::bad_alloc();
+        whole_ = false;
+        padding_ = 0;
+    }
     lzma_stream stream_ = LZMA_STREAM_INIT;
     bool whole_ = false;
+    std::size_t padding_ = 0; // zeros behind the last stream: four at a time
 };
 
 // What zstd and lz4 have in common. Both forget what they gave in the call that finds damage. Both say how many bytes they
@@ -137,12 +160,14 @@ class xz_decoder final : public decoder {
 template <class Codec>
 class frame_decoder final : public decoder {
   public:
-    step decode(std::string_view from, bool, char* to, std::size_t most) override {
+    step decode(std::string_view from, char* to, std::size_t most) override {
+        // A frame of either begins with its own first byte, or is one to skip.
+        if (whole_ && !from.empty() && from[0] != Codec::magic && (from[0] & 0xf0) != 0x50)
+            return {0, 0, something_behind(Codec::name)};
         std::size_t taken = std::min(from.size(), wanted_);
         std::size_t given = most;
         const std::size_t next = codec_.decode(from.data(), taken, to, given);
-        if (Codec::is_error(next))
-            return {0, 0, std::string("damaged ") + Codec::name + " data: " + Codec::error_text(next)};
+        if (Codec::is_error(next)) return {0, 0, Codec::damage_of(next)};
         if (taken > 0 || given > 0) whole_ = next == 0; // asked without bytes, it expects the next frame
         if (next == 0)
             wanted_ = Codec::first_wanted;
@@ -161,11 +186,13 @@ class frame_decoder final : public decoder {
 class zstd_codec {
   public:
     static constexpr const char* name = "zstd";
+    static constexpr char magic = '\x28';
     static constexpr std::size_t first_wanted =
         5; // of a frame: the magic and a byte that says how long its header is
     static constexpr std::size_t block_header = 3;
     zstd_codec() : stream_(ZSTD_createDStream()) {
         if (stream_ == nullptr) throw std::bad_alloc();
+        ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, std::countr_zero(zstd_memory_most));
     }
     zstd_codec(const zstd_codec&) = delete;
     zstd_codec& operator=(const zstd_codec&) = delete;
@@ -180,7 +207,16 @@ class zstd_codec {
         return next;
     }
     static bool is_error(std::size_t code) { return ZSTD_isError(code) != 0; }
-    static const char* error_text(std::size_t code) { return ZSTD_getErrorName(code); }
+    static std::string damage_of(std::size_t code) {
+        switch (ZSTD_getErrorCode(code)) {
+        case ZSTD_error_prefix_unknown: return something_behind(name);
+        case ZSTD_error_frameParameter_windowTooLarge:
+            return "its zstd data needs more than the limit of " + bytes_text(zstd_memory_most) +
+                   " of memory: unpack it first";
+        case ZSTD_error_dictionary_wrong: return "its zstd data needs a dictionary: unpack it first";
+        default: return std::string("damaged zstd data: ") + ZSTD_getErrorName(code);
+        }
+    }
 
   private:
     ZSTD_DStream* stream_;
@@ -189,6 +225,7 @@ class zstd_codec {
 class lz4_codec {
   public:
     static constexpr const char* name = "lz4";
+    static constexpr char magic = '\x04';
     static constexpr std::size_t first_wanted = 7; // the shortest header of a frame
     static constexpr std::size_t block_header = 4;
     lz4_codec() {
@@ -201,7 +238,14 @@ class lz4_codec {
         return LZ4F_decompress(context_, to, &given, from, &taken, nullptr);
     }
     static bool is_error(std::size_t code) { return LZ4F_isError(code) != 0; }
-    static const char* error_text(std::size_t code) { return LZ4F_getErrorName(code); }
+    // Its codes have names only. Its files do not say that they need a dictionary.
+    static std::string damage_of(std::size_t code) {
+        const std::string_view error = LZ4F_getErrorName(code);
+        if (error == "ERROR_frameType_unknown") return something_behind(name);
+        if (error == "ERROR_decompressionFailed") return "damaged lz4 data, or it needs a dictionary";
+        return error.find("hecksum") == std::string_view::npos ? "damaged lz4 data"
+                                                               : "damaged lz4 data: incorrect checksum";
+    }
 
   private:
     LZ4F_dctx* context_ = nullptr;
@@ -210,8 +254,8 @@ class lz4_codec {
 // Frames to skip stand in files of zstd and of lz4: what follows them decides.
 class skipping_decoder final : public decoder {
   public:
-    step decode(std::string_view from, bool last, char* to, std::size_t most) override {
-        if (rest_) return rest_->decode(from, last, to, most);
+    step decode(std::string_view from, char* to, std::size_t most) override {
+        if (rest_) return rest_->decode(from, to, most);
         if (skip_ > 0) {
             const std::size_t some = std::min<std::uint64_t>(skip_, from.size());
             skip_ -= some;
@@ -232,7 +276,7 @@ class skipping_decoder final : public decoder {
         if (found != nullptr && found->by == unpacking::skippable) return done; // and its length
         if (found != nullptr && (found->by == unpacking::zstd || found->by == unpacking::lz4)) {
             rest_ = make_decoder(found->by);
-            rest_->decode(header_, false, to, most); // takes it all: it wants more before it has a header
+            rest_->decode(header_, to, most); // takes it all: it wants more before it has a header
             return done;
         }
         done.damage = "damaged data: neither zstd nor lz4 follows a frame to skip";
