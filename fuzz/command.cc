@@ -79,7 +79,8 @@ void records(const std::string& bytes, const input_options& where, const key_for
     const signature* const begins_as = signature_of(bytes);
     const bool archive = begins_as != nullptr && begins_as->by == unpacking::refused;
     const bool refused = archive && where.frame != framing::length_prefixed;
-    const bool compressed = begins_as != nullptr && begins_as->by != unpacking::refused;
+    const bool compressed =
+        begins_as != nullptr ? begins_as->by != unpacking::refused : cut_signature_of(bytes) != nullptr;
     const auto wanted = records_of(bytes, where.frame);
     const any_hasher hasher = any_hasher::make("xxh3", 0).value();
     std::vector<std::string> got;

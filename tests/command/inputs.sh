@@ -73,6 +73,22 @@ done
 same k.bnc k.before
 [[ ! -e new.bnc ]] || fail "a build that failed left a file"
 
+# ---- cut inside the signature. That of bzip2 is text, and what is one byte more or less is text, too.
+for cut in gzip:1 zstd:2 zstd:3 xz:1 xz:2 xz:5 lz4:1 lz4:3; do
+    format=${cut%:*}
+    head -c "${cut#*:}" "keys.$format" >in
+    run_in 2 bouncer dedup && holds "standard input: the compressed data ends too early" && is ""
+    cat in | bouncer dedup >out 2>err && fail "$cut bytes: were read"
+    holds "standard input: the compressed data ends too early" && is ""
+    refuses "in: the compressed data ends too early" bouncer build -o new.bnc in
+    # shellcheck disable=SC2015
+    echo >>in && run_in 0 bouncer dedup && same out in
+done
+for text in '(' B BZ BZh9 BZh91AY '\xc3\xbd' '\x28\xc2\xb5' '\xe9' '\x05'; do
+    # shellcheck disable=SC2059
+    printf "$text" >in && run_in 0 bouncer dedup && holds "$(cat in)" out
+done
+
 # ---- zeros behind the last stream: as many as one likes, of xz four at a time
 printf '\0\0\0\0' >zeros
 for format in gzip bzip2 xz; do

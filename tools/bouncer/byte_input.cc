@@ -120,6 +120,7 @@ byte_input byte_input::open(const std::string& path, bool as_is) {
             s.begins_as = signature_of(first);
         } while (s.begins_as == nullptr && may_become_signature(first));
         s.stored.resize(have);
+        if (s.begins_as == nullptr && s.ended) s.begins_as = cut_signature_of(first);
         if (s.begins_as != nullptr) s.decode = make_decoder(s.begins_as->by);
     }
     return byte_input(std::move(held));

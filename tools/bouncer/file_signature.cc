@@ -203,6 +203,15 @@ bool may_become_tar(std::string_view first) noexcept {
            all_of(first.substr(0, name_bytes).substr(std::min(end, name_bytes)), "\0"sv);
 }
 
+const signature* cut_signature_of(std::string_view all) noexcept {
+    const bool ascii = std::none_of(all.begin(), all.end(), [](char c) { return (c & 0x80) != 0; });
+    if (ascii && is_text(all)) return nullptr;
+    const auto found = std::find_if(signatures.begin(), signatures.end(), [&](const signature& each) {
+        return each.by != unpacking::refused && all.size() < each.bytes.size() && agrees(each, all);
+    });
+    return found == signatures.end() ? nullptr : &*found;
+}
+
 look look_of(const std::string& path) {
     const std::string first = beginning_of(path);
     if (first.empty()) return {};

@@ -40,6 +40,9 @@ const signature* signature_of(std::string_view first) noexcept;
 // a question of its own: keys that end with a zero byte begin like one.
 bool may_become_signature(std::string_view first) noexcept;
 bool may_become_tar(std::string_view first) noexcept;
+// [any-thread] What a compressed file was that ends inside its signature, if these are all its bytes; null if they may be text.
+// Text they may be without control characters and with valid UTF-8 only.
+const signature* cut_signature_of(std::string_view all) noexcept;
 
 inline constexpr std::string_view dcso_filter_name = "a DCSO filter";
 inline constexpr std::string_view parquet_filter_name = "a Bloom filter out of a Parquet file";
