@@ -89,7 +89,7 @@ lsm_split exact_split(const std::vector<double>& keys, const std::vector<double>
 // many of the largest levels go without a filter.
 lsm_split best_split(const std::vector<double>& keys, std::uint64_t size_bytes) {
     const double bits = 8 * static_cast<double>(size_bytes);
-    lsm_split best;
+    lsm_split best = exact_split(keys, std::vector<double>(keys.size(), 0.0)); // no filter at all
     for (std::size_t filtered = keys.size(); filtered > 0; --filtered) {
         const std::vector<double> smallest(keys.begin(),
                                            keys.begin() + static_cast<std::ptrdiff_t>(filtered));
@@ -98,12 +98,12 @@ lsm_split best_split(const std::vector<double>& keys, std::uint64_t size_bytes) 
         // No filter is below the curve, and fewer levels make the curve worse. The 1 % is for rounding.
         auto curve = static_cast<double>(keys.size() - filtered);
         for (const double bits_per_key : ideal) curve += std::exp(-ln2_squared * bits_per_key);
-        if (!best.levels.empty() && 0.99 * curve > best.reads) break;
+        if (0.99 * curve > best.reads) break;
         std::vector<double> split = bounded_split(smallest, bits);
         if (split.empty()) continue;
         split.resize(keys.size(), 0.0);
         lsm_split tried = exact_split(keys, split);
-        if (best.levels.empty() || tried.reads < best.reads) best = std::move(tried);
+        if (tried.reads < best.reads) best = std::move(tried);
     }
     return best;
 }

@@ -212,6 +212,7 @@ run 0 bouncer --help && mv out help && run 0 bouncer && same out help # alone it
 refuses 'there is no subcommand "buld"; did you mean "build"? (see bouncer --help)' bouncer buld --help
 refuses 'there is no subcommand "frob"' bouncer frob --version
 refuses "--json stands before the subcommand: flags come after it" bouncer --json info a.bnc
+run 2 bouncer info a.bnc -- extra --zzz
 refuses "there is no flag -x (see bouncer check --help)" bouncer check -x a.bnc keys
 refuses "FILTER is required" bouncer info --
 refuses 'there is no subcommand "bild"; did you mean "build"? (see bouncer --help)' bouncer bild -o new.bnc keys

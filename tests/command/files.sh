@@ -243,7 +243,7 @@ head -n 10 two >in && run_in 0 bouncer add -q seen.bnc && run 0 bouncer info --j
 run 0 bouncer doctor seen.bnc && grep -q '^ok       window: ' out || fail "doctor of a window"
 refuses "seen.bnc: its steps are those of its window of 7 days by the clock: rotate --now, without --epoch" bouncer rotate --force seen.bnc --epoch 99999999
 # Keys that are added belong to the step that the clock says, and are not the last to be forgotten.
-run 0 bouncer build -q --kind windowed --window 6s -o clock.bnc one && run 0 bouncer info --json clock.bnc && epoch=$(value epoch) && sleep 1.1
+run 0 bouncer build -q --kind windowed --window 12s -o clock.bnc one && run 0 bouncer info --json clock.bnc && epoch=$(value epoch) && sleep 2.1
 head -n 10 two >in && run_in 0 bouncer add -q clock.bnc && run 0 bouncer info --json clock.bnc
 (($(value epoch) > epoch)) || fail "added to a step that is over: $epoch, $(value epoch)"
 finds_all clock.bnc one && rm clock.bnc

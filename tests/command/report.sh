@@ -223,6 +223,9 @@ refuses "missing.bnc" bouncer doctor missing.bnc
 refuses "folder" bouncer doctor folder
 run 1 bouncer doctor --json bad.bnc && [[ $(value worst) == '"problem"' ]] || fail "json"
 run 0 bouncer build -q --expect 1M -o roomy.bnc one && run 0 bouncer doctor roomy.bnc && holds "bouncer fold FILE" out
+run 0 bouncer fold -q roomy.bnc -o less.bnc --fit 0.01 && rm less.bnc
+# Its blocks have no small divisor: a fold cannot keep the promise, and is no advice.
+head -n 100 one >in && run_in 0 bouncer build -q --force --expect 100K -o roomy.bnc && run 0 bouncer doctor roomy.bnc && ! grep -q "bouncer fold" out || fail "advice that fails"
 
 # ---- a live file: its state is the last word of the header, and its payload has no checksums
 cp a.bnc live.bnc && printf '\x5e\xa1\x12\x5e\xa1\x12\x5e\xa1' | dd of=live.bnc bs=1 seek=4088 conv=notrunc status=none

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,7 +145,7 @@ TEST(command_terminal, nothing_is_shown_where_stderr_is_a_file) {
 }
 
 // A command that prints more than `output` takes, to somebody who never reads: the first SIGINT ends it.
-void expect_end_by_sigint(int output) {
+void expect_end_by_sigint(int output, int reader) {
     const std::string lines =
         std::filesystem::temp_directory_path() / ("terminal_lines." + std::to_string(::getpid()));
     {
@@ -160,8 +161,14 @@ void expect_end_by_sigint(int output) {
         ::_exit(127);
     }
     int status = 0;
-    // It has filled what there is when it no longer ends by itself; a signal that comes earlier ends it as well.
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    // It is at work once there is something to read, and waits when that grows no more.
+    int before = 0;
+    int now = 0;
+    for (int tenths = 0; tenths < 600 && (now == 0 || now != before); ++tenths) {
+        before = now;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        ASSERT_EQ(::ioctl(reader, FIONREAD, &now), 0);
+    }
     EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it took all of it";
     ::kill(child, SIGINT);
     pid_t ended = 0;
@@ -180,7 +187,7 @@ void expect_end_by_sigint(int output) {
 TEST(command_output, a_socket_that_takes_nothing_keeps_nobody) {
     int ends[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    expect_end_by_sigint(ends[0]);
+    expect_end_by_sigint(ends[0], ends[1]);
     ::close(ends[0]);
     ::close(ends[1]);
 }
@@ -189,7 +196,7 @@ TEST(command_output, a_terminal_that_takes_nothing_keeps_nobody) {
     int ours = -1;
     int theirs = -1;
     ASSERT_EQ(::openpty(&ours, &theirs, nullptr, nullptr, nullptr), 0);
-    expect_end_by_sigint(theirs);
+    expect_end_by_sigint(theirs, ours);
     ::close(ours);
     ::close(theirs);
 }

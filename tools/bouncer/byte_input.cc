@@ -195,7 +195,7 @@ std::size_t byte_input::read(char* to, std::size_t most) {
 
 bool byte_input::more_comes_soon() const {
     const state& s = *held_;
-    return s.regular || s.stored_first < s.stored.size() || wait_for_bytes(s.number, 100);
+    return s.regular || (!s.decode && (s.stored_first < s.stored.size() || wait_for_bytes(s.number, 100)));
 }
 
 } // namespace bouncer::tool

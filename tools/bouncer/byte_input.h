@@ -32,7 +32,8 @@ class byte_input {
     // Up to `most` bytes, at least 1; 0 at the end, or when reading was stopped (signals.h). Waits for the first byte only.
     // Damage is an error of the call after the one that gave the bytes before it.
     std::size_t read(char* to, std::size_t most);
-    // Whether read() would have something to do at once, or within a tenth of a second: stored bytes, or their end.
+    // Whether read() will give something, or the end, within a tenth of a second. False for a pipe of compressed bytes: what
+    // comes next there may give nothing.
     bool more_comes_soon() const;
 
     // [any-thread] Up to `most` bytes of a regular file as stored, from `offset` on; 0 behind its end. Moves nothing.

@@ -31,12 +31,8 @@ std::string flag_suggestion(const CLI::App& app, const std::string& written) {
     return suggestion(written, flags);
 }
 
-// What is wrong with a command line. A flag that nobody knows is said before whatever is missing because of it. `before`: what
-// stands before the subcommand and is not known there.
-std::string usage_error(const CLI::App& app, const std::vector<std::string>& before,
-                        const CLI::ParseError& error) {
-    if (!before.empty() && before.front().starts_with("-"))
-        return before.front() + " stands before the subcommand: flags come after it";
+// What is wrong with a command line. A flag that nobody knows is said before whatever is missing because of it.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     std::string word;
     for (const std::string& each : app.remaining()) {
         if (each == "--") continue;
@@ -102,11 +98,12 @@ int run(int argc, char** argv) {
         return show(success);
     } catch (const CLI::ParseError& error) {
         const entry* const where = chosen();
+        if (where != nullptr && first[0] == '-')
+            return complain(
+                "", first + " stands before the subcommand: flags come after it (see bouncer --help)");
         return complain(where ? where->what->name : "",
-                        usage_error(where ? *where->app : app,
-                                    where ? app.remaining() : std::vector<std::string>(), error) +
-                            " (see bouncer " + (where ? where->what->name + std::string(" ") : "") +
-                            "--help)");
+                        usage_error(where ? *where->app : app, error) + " (see bouncer " +
+                            (where ? where->what->name + std::string(" ") : "") + "--help)");
     }
     const entry* const now = chosen();
     if (now == nullptr) return complain("", "no subcommand (see bouncer --help)");

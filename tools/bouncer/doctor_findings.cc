@@ -12,6 +12,7 @@
 
 #include "format/kinds.h"
 
+#include <bouncer/math.h>
 #include <bouncer/region.h>
 
 #include <algorithm>
@@ -62,6 +63,16 @@ void check_fill(findings& out, const file_report& r) {
         out.push_back({level::ok, "fill", what, ""});
 }
 
+// Whether the least factor that divides it leaves the promise kept.
+bool can_be_folded(const file_report& r, const detail::kind_entry& kind) {
+    if (kind.folded == nullptr || !r.fpr_promised || !r.keys_estimated) return false;
+    constexpr std::uint64_t most = 1000; // a larger one is no use, or fold finds it
+    for (std::uint64_t factor = 2; factor <= std::min(most, r.info.payload_bytes / 8); ++factor)
+        if (const auto fields = kind.folded(r.info.fields, factor))
+            return math::fpr(kind.shape(*fields), *r.keys_estimated) <= *r.fpr_promised;
+    return false;
+}
+
 // On how many keys there are: by the number it was made for.
 void check_keys(findings& out, const file_report& r, const detail::kind_entry& kind) {
     if (!r.keys_design) {
@@ -76,9 +87,8 @@ void check_keys(findings& out, const file_report& r, const detail::kind_entry& k
     constexpr double nearly = 0.9;
     if (r.kind == atomic_scalable_bloom::kind_name)
         out.push_back({level::ok, "keys", what + ", and it grows", ""});
-    else if (r.epoch)
-        out.push_back({level::ok, "keys", what,
-                       ""}); // its window forgets: the fill of its steps says if they are too many
+    else if (r.epoch) // it forgets: the fill of its steps says if there are too many
+        out.push_back({level::ok, "keys", what, ""});
     else if (r.overfull)
         out.push_back({level::warning, "keys", what + ": overfilled", "see the fill and the rate"});
     else if (kind.is_static || r.keys_added == r.keys_design)
@@ -87,10 +97,10 @@ void check_keys(findings& out, const file_report& r, const detail::kind_entry& k
         out.push_back(
             {level::warning, "keys", what + ": nearly full",
              "before more keys come, build it anew with a larger --expect, or with --kind scalable"});
-    else if (kind.folded != nullptr && r.keys_capacity &&
-             *r.keys_estimated < 0.25 * static_cast<double>(*r.keys_capacity))
+    else if (r.keys_capacity && *r.keys_estimated < 0.25 * static_cast<double>(*r.keys_capacity) &&
+             can_be_folded(r, kind))
         out.push_back({level::note, "keys", what + ": most of it is empty",
-                       "`bouncer fold FILE -o small.bnc --fit " + number_text(r.fpr_promised.value_or(0.01)) +
+                       "`bouncer fold FILE -o small.bnc --fit " + number_text(*r.fpr_promised) +
                            "` makes it smaller without its keys"});
     else
         out.push_back({level::ok, "keys", what, ""});
@@ -133,7 +143,7 @@ void check_window(findings& out, const file_report& r) {
     const std::uint64_t behind = *r.epoch_now - std::min(*r.epoch, *r.epoch_now);
     if (*r.epoch > *r.epoch_now)
         out.push_back({level::warning, "window", what + ": it is ahead, and cannot be rotated until then",
-                       "look at the clocks; build it anew if it was rotated by --epoch"});
+                       "look at the clocks; build it anew if a program rotated it too far"});
     else if (behind > 1)
         out.push_back(
             {level::warning, "window",

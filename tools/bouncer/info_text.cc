@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -77,11 +78,16 @@ std::string added_text(const file_report& r) {
 // differ stay different.
 std::string label_value(const std::string& text) {
     const bool utf8 = json_text(text) == text;
+    const bool control = std::any_of(text.begin(), text.end(), [](char c) {
+        return c != '\n' && (static_cast<unsigned char>(c) < ' ' || c == 127);
+    });
     std::string out;
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
         if (c == '\n') {
             out += "\\n";
+        } else if (c == '\\' && (control || !utf8)) {
+            out += "\\\\x5c";
         } else if (c == '\\' || c == '"') {
             out += std::string{'\\', c};
         } else if (byte < ' ' || byte == 127 || (byte > 127 && !utf8)) {
