@@ -87,7 +87,7 @@ double expected_fill(const geometry& shape, double keys);
 double fill_variance(const geometry& shape, double keys);
 // [any-thread] The most that chance does to the fill of a filter with `keys` keys: 5 sigma above the expected fill, which one
 // filter in 3 million exceeds. More than that says that there are more keys.
-double fill_limit(const geometry& shape, double keys);
+double fill_limit(const geometry& shape, double keys, double sigmas = 5);
 // [any-thread] The number of keys at which `zero_fraction` of the bits is expected to be zero: an estimate of
 // the cardinality. Infinity for a full filter, which says nothing.
 double keys_for_zero_fraction(const geometry& shape, double zero_fraction);

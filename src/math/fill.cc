@@ -65,8 +65,8 @@ double fill_variance(const geometry& shape, double keys) {
     return std::max(0.0, sum / (blocks * groups * sectors * bits));
 }
 
-double fill_limit(const geometry& shape, double keys) {
-    return expected_fill(shape, keys) + 5 * std::sqrt(fill_variance(shape, keys));
+double fill_limit(const geometry& shape, double keys, double sigmas) {
+    return expected_fill(shape, keys) + sigmas * std::sqrt(fill_variance(shape, keys));
 }
 
 double keys_for_zero_fraction(const geometry& shape, double zero_fraction) {

@@ -209,6 +209,9 @@ refuses "(see bouncer --help)" bouncer frobnicate
 refuses "there is no flag --frobnicate (see bouncer check --help)" bouncer check --frobnicate a.bnc
 run 0 bouncer --help && mv out help && run 0 bouncer && same out help # alone it shows its help
 # What was probably meant is said, and an unknown flag before whatever is missing because of it.
+refuses '--prefer: "raeds" is none of reads, adds, space; did you mean "reads"?' bouncer build --prefer raeds -o new.bnc keys
+refuses '--need: "delte" is none of delete, grow, merge, fold, forget, concurrent, static; did you mean "delete"?' bouncer plan --keys 1M --fpr 1% --need delte
+refuses 'no format is called "dsco"; there are dcso and parquet-sbbf; did you mean "dcso"?' bouncer import --format dsco keys -o new.bnc
 refuses 'there is no subcommand "buld"; did you mean "build"? (see bouncer --help)' bouncer buld --help
 refuses 'there is no subcommand "frob"' bouncer frob --version
 refuses "--json stands before the subcommand: flags come after it" bouncer --json info a.bnc
@@ -339,5 +342,6 @@ cp keys both
 (ulimit -f 8000 && exec bouncer check a.bnc keys both) >>both 2>err && fail "read what it wrote" || true
 holds "both: the input is also the output"
 cat keys keys | cmp -s - both || fail "lines before that are missing"
-run 0 bash -c 'bouncer check -c a.bnc both >>both' # a count comes at the end
+# Nor does a count or a report come into what is read.
+cp both before && run 2 bash -c 'bouncer check -c a.bnc both >>both' && same both before
 passed

@@ -13,8 +13,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <limits>
@@ -33,25 +31,25 @@ struct add_options {
     bool quiet = false;
 };
 
-// What a filter says of its keys: their number, infinite if it cannot tell, and the rate.
-struct fullness {
-    double keys;
-    double rate;
-};
-fullness fullness_of(const any_filter& filter) {
+// What a filter says of its keys: infinite if it cannot tell. And its rate.
+double keys_in(const any_filter& filter) {
     const auto keys = filter.approximate_size();
+    return keys ? *keys : std::numeric_limits<double>::infinity();
+}
+double rate_of(const any_filter& filter) {
     const auto rate = filter.expected_fpr();
-    return {keys ? *keys : std::numeric_limits<double>::infinity(), rate ? *rate : 0};
+    return rate ? *rate : 0;
 }
 
 // How many of the keys were new, about. Those that surely were are too few: a new key that is a false positive seems to be
 // there. Of few keys the mean of both rates corrects that. Of many the filter's own count tells more; and where it is too full
 // to count, all of them are taken to be new.
-std::uint64_t new_keys(const filled& sum, const fullness& before, const fullness& after) {
+std::uint64_t new_keys(const filled& sum, double keys_before, double rate_before, const any_filter& after) {
     constexpr double little = 0.01;
-    const double fresh = after.rate - before.rate < little
-                             ? static_cast<double>(sum.surely_new) / (1 - (before.rate + after.rate) / 2)
-                             : after.keys - before.keys;
+    const double rate = rate_of(after);
+    const double fresh = rate - rate_before < little
+                             ? static_cast<double>(sum.surely_new) / (1 - (rate_before + rate) / 2)
+                             : keys_in(after) - keys_before;
     if (!(fresh < static_cast<double>(sum.distinct))) return sum.distinct; // NaN as well
     return static_cast<std::uint64_t>(std::max(fresh, 0.0) + 0.5);
 }
@@ -65,15 +63,15 @@ int add(const add_options& chosen) {
     if (!to.filter.writable()) throw tool_error(chosen.path + ": " + to.filter.add(0).error().message);
     rotate_to_now(to.filter, to.info, chosen.path);
     record_reader reader(chosen.input.files, chosen.input.frame);
-    if (chosen.json) reader.printed_to(STDOUT_FILENO);
     const add_function into = [&](std::span<const std::uint64_t> hashes) {
         return value_or_throw(to.filter.add_batch(hashes));
     };
-    const fullness before = fullness_of(to.filter);
+    const double keys_before = keys_in(to.filter);
+    const double rate_before = rate_of(to.filter);
     const filled sum = add_records(into, adding::by_all, reader, chosen.input, to.form, to.hasher,
                                    {.doing = "add", .quiet = chosen.quiet}, counting::by_sketch);
     stop_if_interrupted(); // nothing was written
-    to.info.keys_added += new_keys(sum, before, fullness_of(to.filter));
+    to.info.keys_added += new_keys(sum, keys_before, rate_before, to.filter);
     save_back(to, lock);
     warn_if_overfull(to.filter, to.info.keys_designed, to.info.fpr_promised, line_text(chosen.path));
     if (chosen.json)

@@ -5,6 +5,7 @@
 #include "filter_file.h"
 #include "keyless_filter.h"
 #include "keys.h"
+#include "nearest.h"
 #include "new_filter.h"
 #include "numbers.h"
 #include "output_file.h"
@@ -52,13 +53,6 @@ struct build_choice {
     input_options input;
 };
 
-enum prefer prefer_of(const std::string& name) {
-    if (name == "reads") return prefer::reads;
-    if (name == "adds") return prefer::adds;
-    if (name == "space") return prefer::space;
-    throw tool_error("--prefer: \"" + name + "\" is none of reads, adds and space");
-}
-
 // Refuses what cannot fit, before anything is read or allocated.
 void check_memory(const build_choice& chosen, const std::string& kind, std::uint64_t bytes,
                   std::uint64_t keys) {
@@ -84,7 +78,6 @@ void make_room(hash_spool& spool, const std::string& kind, const goal& wanted, s
 any_filter build_static(const build_choice& chosen, const std::string& kind, const goal& wanted,
                         const any_hasher& hasher, std::uint64_t& records) {
     record_reader reader(chosen.input.files, chosen.input.frame);
-    if (chosen.json) reader.printed_to(STDOUT_FILENO);
     progress shown(reader, {.doing = "build", .quiet = chosen.quiet});
     key_maker keys(chosen.input, chosen.form.form());
     chunk now(chosen.input.frame);
@@ -259,7 +252,6 @@ int build(build_choice chosen) {
             wanted.keys = std::max<std::uint64_t>(1, *keys) * facts.steps;
             create();
             record_reader reader(chosen.input.files, chosen.input.frame);
-            if (chosen.json) reader.printed_to(STDOUT_FILENO);
             // One that grows is watched: what it will take is not known beforehand.
             const add_function within = [&](std::span<const std::uint64_t> hashes) {
                 const std::size_t changed = fresh.add(hashes);
@@ -276,7 +268,6 @@ int build(build_choice chosen) {
         } else {
             hash_spool spool(chosen.memory ? *chosen.memory / 2 : free_memory_bytes() / 4);
             record_reader reader(chosen.input.files, chosen.input.frame);
-            if (chosen.json) reader.printed_to(STDOUT_FILENO);
             spool_records(spool, reader, chosen.input, chosen.form.form(), hasher,
                           {.doing = "reading", .quiet = chosen.quiet});
             stop_if_interrupted();
@@ -340,6 +331,7 @@ run_function add_build(CLI::App& command) {
     command
         .add_option("--prefer", chosen->prefer,
                     "reads (default), adds or space, where a kind can choose: --prefer space")
+        ->check(one_of(prefer_names))
         ->type_name("WHAT");
     add_bytes(command, "--memory", chosen->memory,
               "The most memory for filter and hashes; more hashes go to a temporary file: --memory 2GiB");

@@ -137,7 +137,6 @@ int check(const check_options& chosen) {
         filters.push_back(open_stored(path, access::load, key, chosen.form));
     refuse_useless_key(key, filters);
     record_reader reader(chosen.input.files, chosen.input.frame);
-    if (!chosen.count) reader.printed_to(STDOUT_FILENO);
     check_run run{chosen,
                   std::move(filters),
                   output(STDOUT_FILENO, "standard output", chosen.input.frame),

@@ -287,7 +287,6 @@ int dedup(const dedup_options& chosen) {
     const key_form form = chosen.form.form();
     const any_hasher hasher = chosen.hash.hasher();
     record_reader reader(chosen.input.files, chosen.input.frame);
-    if (!chosen.count) reader.printed_to(STDOUT_FILENO);
     dedup_run run{.chosen = chosen,
                   .form = form,
                   .hasher = hasher,

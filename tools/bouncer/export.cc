@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "filter_file.h"
 #include "output_file.h"
+#include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
 
@@ -28,7 +29,7 @@ struct export_flags {
 };
 
 int run_export(const export_flags& flags) {
-    const foreign_format format = value_or_throw(foreign_format_of(flags.format), "--format");
+    const foreign_format format = format_of(flags.format);
     check_output(flags.output, flags.force, {&flags.input, 1}, is_any_filter);
     change_lock lock = lock_output(flags.output, is_any_filter);
     value_or_throw(inspect_filter(flags.input));

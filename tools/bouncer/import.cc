@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "file_signature.h"
 #include "output_file.h"
+#include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
 
@@ -56,7 +57,7 @@ std::string reason(foreign_format format, const import_flags& flags, bool packed
 }
 
 int run_import(const import_flags& flags) {
-    const foreign_format format = value_or_throw(foreign_format_of(flags.format), "--format");
+    const foreign_format format = format_of(flags.format);
     check_output(flags.output, flags.force, {&flags.input, 1}, is_filter_file);
     change_lock lock = lock_output(flags.output, is_filter_file);
     const import_options options{

@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -74,20 +73,15 @@ std::string added_text(const file_report& r) {
 }
 
 // The value of a label: backslash, quote and line end are escaped. The format takes all of UTF-8, and nothing else: control bytes,
-// which would upset whoever reads the page, and all beyond ASCII of a text that is no UTF-8 become \xff, so that names that
-// differ stay different.
+// which would upset whoever reads the page, and all beyond ASCII of a text that is no UTF-8 become \xff. So names that differ in
+// such bytes stay different.
 std::string label_value(const std::string& text) {
     const bool utf8 = json_text(text) == text;
-    const bool control = std::any_of(text.begin(), text.end(), [](char c) {
-        return c != '\n' && (static_cast<unsigned char>(c) < ' ' || c == 127);
-    });
     std::string out;
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
         if (c == '\n') {
             out += "\\n";
-        } else if (c == '\\' && (control || !utf8)) {
-            out += "\\\\x5c";
         } else if (c == '\\' || c == '"') {
             out += std::string{'\\', c};
         } else if (byte < ' ' || byte == 127 || (byte > 127 && !utf8)) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
+#include <utility>
 
 namespace bouncer::tool {
 
@@ -43,6 +43,17 @@ std::string suggestion(std::string_view written, std::span<const std::string> wo
         least = distance;
     }
     return nearest == nullptr ? "" : "; did you mean \"" + *nearest + "\"?";
+}
+
+std::function<std::string(const std::string&)> one_of(std::vector<std::string> words) {
+    return [words = std::move(words)](const std::string& written) -> std::string {
+        std::string all;
+        for (const std::string& word : words) {
+            if (word == written) return {};
+            all += (all.empty() ? "" : ", ") + word;
+        }
+        return '"' + written + "\" is none of " + all + suggestion(written, words);
+    };
 }
 
 } // namespace bouncer::tool

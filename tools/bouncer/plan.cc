@@ -1,8 +1,10 @@
 // bouncer plan: which kind, how large, for how long.
 #include "commands.h"
+#include "nearest.h"
 #include "numbers.h"
 #include "plan_file.h"
 #include "plan_report.h"
+#include "stored_filter.h"
 #include "tool_error.h"
 
 #include <CLI/CLI.hpp>
@@ -28,7 +30,7 @@ void add_goal(CLI::App& command, flags& to) {
     add_number(command, "--bits", to.bits, "Bits per key, e.g. --bits 10");
     add_count(command, "--k", to.k, "Bits set per key, for kinds where it can be chosen, e.g. --k 7");
     command.add_option("--prefer", to.prefer, "What counts: reads, adds or space, e.g. --prefer space")
-        ->check(CLI::IsMember({"reads", "adds", "space"}))
+        ->check(one_of(prefer_names))
         ->capture_default_str();
     command
         .add_option(
@@ -36,7 +38,7 @@ void add_goal(CLI::App& command, flags& to) {
             "What it must be able to: delete, grow, merge, fold, forget, concurrent, static, e.g. --need "
             "delete,concurrent (static: the set never changes, and static kinds take part)")
         ->delimiter(',')
-        ->check(CLI::IsMember({"delete", "grow", "merge", "fold", "forget", "concurrent", "static"}));
+        ->check(one_of({"delete", "grow", "merge", "fold", "forget", "concurrent", "static"}));
     command.add_option("--kind", to.kind, "Plan with this kind, e.g. --kind ribbon; otherwise the best one");
 }
 

@@ -16,10 +16,6 @@ namespace {
 
 using planner::candidate;
 
-enum prefer preference(const std::string& name) {
-    return name == "space" ? prefer::space : name == "adds" ? prefer::adds : prefer::reads;
-}
-
 planner::abilities needs_of(const std::vector<std::string>& names) {
     planner::abilities out;
     for (const std::string& name : names) {
@@ -203,7 +199,7 @@ plan_report make_report(const plan_flags& flags) {
     wanted.bits_per_key = flags.bits;
     if (flags.k) wanted.k = static_cast<std::uint32_t>(std::min<std::uint64_t>(*flags.k, 1000));
     assume(out);
-    wanted.prefer = preference(flags.prefer);
+    wanted.prefer = prefer_of(flags.prefer);
     wanted.needs = needs_of(flags.needs);
     wanted.keys_today = out.capacity ? out.keys_today : 0;
     if (flags.lsm_levels)

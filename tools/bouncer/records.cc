@@ -106,7 +106,7 @@ void chunk::split(framing how) {
 }
 
 record_reader::record_reader(std::vector<std::string> paths, framing how)
-    : paths_(std::move(paths)), how_(how) {
+    : paths_(std::move(paths)), how_(how), printed_to_(regular_file(STDOUT_FILENO)) {
     if (paths_.empty()) paths_.push_back("-");
     for (const std::string& path : paths_) names_.push_back(path == "-" ? "standard input" : path);
     open_next();
@@ -146,11 +146,6 @@ const signature* record_reader::look_at(std::string_view given) {
     first_.append(given.substr(0, look_bytes - first_.size()));
     looked_at_ = first_.size() == look_bytes;
     return signature_of(first_);
-}
-
-void record_reader::printed_to(int number) {
-    printed_to_ = regular_file(number);
-    check_not_printed_to();
 }
 
 void record_reader::check_not_printed_to() const {

@@ -94,13 +94,10 @@ char terminator_of(framing how) noexcept; // of lines and zero_terminated
 // bytes may be anything.
 class record_reader {
   public:
+    // An input that standard output goes to is an error in its turn: what is printed would be read, without end.
     // No paths: standard input. Opens the first at once, the others in their turn: what is wrong with one is told when
     // everything before it has been read.
     record_reader(std::vector<std::string> paths, framing how);
-
-    // What is read is printed to this descriptor: an input that is the same regular file is an error in its turn, because
-    // it would never end.
-    void printed_to(int number);
 
     // False at the end of the last input, or when the command was interrupted.
     bool next(chunk& out);

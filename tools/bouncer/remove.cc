@@ -13,8 +13,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -82,7 +80,6 @@ int remove(const remove_options& chosen) {
     // Of absent keys, so many seem to be there.
     const double slips = value_or_throw(from.filter.expected_fpr());
     record_reader reader(chosen.input.files, chosen.input.frame);
-    if (chosen.json) reader.printed_to(STDOUT_FILENO);
     remove_run run{from, chosen, reader, progress(reader, {.doing = "remove", .quiet = chosen.quiet})};
     pipeline<remove_job> line(reader, chosen.input.frame, [&] { return remove_job(run); });
     line.run(pipeline_threads(reader));

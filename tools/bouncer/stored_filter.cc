@@ -66,6 +66,20 @@ std::string kind_of(const std::string& name) {
                      (meant.empty() ? "; there" : meant + " There") + " are " + names);
 }
 
+const std::vector<std::string> prefer_names{"reads", "adds", "space"};
+enum prefer prefer_of(const std::string& name) {
+    return name == "space" ? prefer::space : name == "adds" ? prefer::adds : prefer::reads;
+}
+
+foreign_format format_of(const std::string& name) {
+    const auto found = foreign_format_of(name);
+    if (found) return *found;
+    std::vector<std::string> all;
+    for (const auto format : {foreign_format::dcso, foreign_format::parquet_sbbf})
+        all.emplace_back(name_of(format));
+    throw tool_error("--format: " + found.error().message + suggestion(name, all));
+}
+
 std::uint64_t free_memory_bytes() {
     return detail::memory_left_bytes();
 }

@@ -5,10 +5,12 @@
 
 #include <bouncer/any_filter.h>
 #include <bouncer/any_hasher.h>
+#include <bouncer/interchange.h>
 
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace bouncer::tool {
 
@@ -37,6 +39,13 @@ change_lock lock_to_change(const std::string& path);
 
 // Kinds by name, or by a beginning that only one has: "scalable" is scalable_bloom. Throws tool_error.
 std::string kind_of(const std::string& name);
+
+// What --prefer takes, and what it means.
+extern const std::vector<std::string> prefer_names;
+enum prefer prefer_of(const std::string& name);
+
+// Formats of other programs, by name. Throws tool_error.
+foreign_format format_of(const std::string& name);
 
 // The most memory that the command may take by itself: what is free now.
 std::uint64_t free_memory_bytes();
