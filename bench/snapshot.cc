@@ -132,12 +132,13 @@ figure_set snapshot_figures(const options& chosen, const figure_filter& wanted) 
     }
     const unsigned rounds = std::min(chosen.repeat, 7u);
     const bool as_asked = bytes == std::uint64_t{1} << 30; // goals are of 1 GiB
-    auto filter = value_of(bouncer::atomic_blocked_bloom::create(bouncer::blocked_bloom_parameters{
-        std::max<std::uint64_t>(1, bytes / 64), 8, bouncer::block_form::lanes8}));
-    for (std::uint64_t i = 0; i < filter.size_bytes() / 8; ++i)
-        const_cast<bouncer::atomic_words&>(filter.words())
-            .store(i, scrambled(i)); // half full: nothing to compress
-    const auto* const data = reinterpret_cast<const std::byte*>(filter.words().line(0));
+    const bouncer::blocked_bloom_parameters size{std::max<std::uint64_t>(1, bytes / 64), 8,
+                                                 bouncer::block_form::lanes8};
+    auto memory = value_of(bouncer::region::allocate(bouncer::atomic_blocked_bloom::size_bytes_of(size)));
+    for (std::uint64_t i = 0; i < memory.size_bytes() / 8; ++i)
+        static_cast<std::uint64_t*>(memory.data())[i] = scrambled(i); // half full: nothing to compress
+    auto filter = value_of(bouncer::atomic_blocked_bloom::over(std::move(memory), size, {}));
+    const auto* const data = reinterpret_cast<const std::byte*>(filter.data());
     const std::string saved = place.file("saved.bnc");
     const std::string copied = place.file("copied");
 

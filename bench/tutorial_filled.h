@@ -25,7 +25,7 @@ bouncer::result<Filter> filled(const typename Filter::parameters& size, answers 
     auto* const words = static_cast<std::uint64_t*>(memory->data());
     for (std::uint64_t i = 0; i < memory->size_bytes() / 8; ++i)
         words[i] = asked == answers::present ? ~std::uint64_t{0} : scrambled(~i);
-    return Filter::over(typename Filter::words_type(std::move(*memory)), size, bouncer::hash_spec{});
+    return Filter::over(std::move(*memory), size, bouncer::hash_spec{});
 }
 
 // What a size in bytes means to each kind, with the k of 1 %.

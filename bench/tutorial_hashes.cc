@@ -44,7 +44,7 @@ void hasher_row(sheet& rows, std::unique_ptr<key_sets>& made, const char* name, 
         {.keys = rows.keys(), .false_positive_rate = rate});
     if (!filter) return rows.unmeasured(out, filter.error().message);
     filter->add_batch(sets.present.all());
-    out.page_size = page_size_of(filter->filter().words().memory());
+    out.page_size = page_size_of(filter->filter().memory());
     out.bits_per_key = bits_per_key(filter->size_bytes(), rows.keys());
     out.fpr_promised = filter->filter().fpr_at(rows.keys());
     out.fpr_measured = rate_of([&](auto key) { return filter->may_contain(key); }, sets.absent.all());

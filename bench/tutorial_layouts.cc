@@ -79,7 +79,7 @@ void layout_rows_of(sheet& rows, const char* name, const typename Filter::parame
     const auto filter = filled<Filter>(size, asked);
     if (!filter) return rows.unmeasured(made, filter.error().message);
     made.keys = filter->capacity(0.01);
-    made.page_size = page_size_of(filter->words().memory());
+    made.page_size = page_size_of(filter->memory());
     made.bits_per_key = bits_per_key(filter->size_bytes(), made.keys);
     made.hit_ratio = asked == answers::present ? 1 : 0;
     if (asked == answers::absent)
@@ -106,7 +106,7 @@ void latency_row(sheet& rows, const char* kind, const typename Filter::parameter
     const auto filter = filled<Filter>(size, answers::present);
     if (!filter) return rows.unmeasured(made, filter.error().message);
     made.keys = filter->capacity(0.01);
-    made.page_size = page_size_of(filter->words().memory());
+    made.page_size = page_size_of(filter->memory());
     made.bits_per_key = bits_per_key(filter->size_bytes(), made.keys);
     made.hit_ratio = 1;
     made.note = "a present key, and a fence after every query";

@@ -73,7 +73,7 @@ void page_size_rows(sheet& rows, bool huge_pages, std::uint64_t bytes) {
                                                               {.huge_pages = huge_pages});
     if (!filter) return rows.unmeasured(made, filter.error().message);
     made.keys = filter->capacity(0.01);
-    made.page_size = page_size_of(filter->words().memory());
+    made.page_size = page_size_of(filter->memory());
     made.bits_per_key = bits_per_key(filter->size_bytes(), made.keys);
     made.note = "absent keys, page tables warm";
     // Enough of them that the page tables, 2 MiB for each GiB, are in the cache as in a program that runs for long.

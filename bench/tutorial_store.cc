@@ -47,7 +47,7 @@ void store_rows(sheet& rows) {
     const text_keys present(0, rows.keys());
     const text_keys absent(rows.keys(), std::max<std::uint64_t>(100'000, rows.keys()));
     filter->add_batch(present.all());
-    with.page_size = page_size_of(filter->filter().words().memory());
+    with.page_size = page_size_of(filter->filter().memory());
     with.bits_per_key = bits_per_key(filter->size_bytes(), rows.keys());
     with.fpr_promised = filter->filter().fpr_at(rows.keys());
     with.fpr_measured = rate_of([&](auto key) { return filter->may_contain(key); }, absent.all());

@@ -41,7 +41,7 @@ struct bouncer_filter {
     void clear() { filter.clear(); }
     std::uint64_t size_bytes() const { return filter.size_bytes(); }
     double promised(std::uint64_t keys) const { return filter.filter().fpr_at(keys); }
-    std::string pages() const { return page_size_of(filter.filter().words().memory()); }
+    std::string pages() const { return page_size_of(filter.filter().memory()); }
 
     bouncer::keyed<F> filter;
 };

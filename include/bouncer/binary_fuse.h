@@ -22,8 +22,10 @@ struct binary_fuse_parameters {
 
 namespace detail {
 
-class fuse_layout {
+class fuse_layout : public built_once {
   public:
+    template <class Words>
+    using filter = built_filter<fuse_layout, Words>;
     using parameters = binary_fuse_parameters;
     static constexpr std::uint16_t kind_id = 11;
     static constexpr std::uint16_t layout_version = 1;
@@ -61,6 +63,7 @@ class fuse_layout {
         : params_(chosen), seed_word_(seed_word_of(chosen.seed)),
           three_bytes_(chosen.keys != 0 && chosen.arity == 3 && chosen.fingerprint_bits == 8) {}
     const parameters& params() const noexcept { return params_; }
+    std::uint64_t word_count() const noexcept { return params_.words; }
 
     // The commonest shape is short enough to be inlined where it is asked, the others are a call away.
     bool contains(const std::uint64_t* words, std::uint64_t hash) const noexcept {

@@ -16,40 +16,23 @@
 //      add. add_release and may_contain_acquire give that edge.
 #pragma once
 
-#include <bouncer/concepts.h>
-#include <bouncer/detail/bit_scan.h>
 #include <bouncer/detail/kernels.h>
-#include <bouncer/detail/layout.h>
 #include <bouncer/detail/parallel.h>
 #include <bouncer/detail/pipeline.h>
 #include <bouncer/detail/slices.h>
-#include <bouncer/detail/stored.h>
-#include <bouncer/detail/unions.h>
-#include <bouncer/goal.h>
-#include <bouncer/hash.h>
+#include <bouncer/filter_base.h>
 #include <bouncer/math.h>
 #include <bouncer/result.h>
-#include <bouncer/words.h>
 
 #include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace bouncer {
-
-// What a filter is created with besides its goal.
-struct filter_options {
-    // How the hashes that will be added are made; unset: the kind's default (prehashed, or the one hash it fixes).
-    std::optional<hash_spec> hash = std::nullopt;
-    memory_options memory = {};
-};
 
 // add_batch(hashes, uncounted)
 struct uncounted_t {
@@ -58,80 +41,20 @@ struct uncounted_t {
 inline constexpr uncounted_t uncounted{};
 
 template <detail::bit_layout Layout, readable_words Words>
-class bit_filter {
-  public:
-    using layout_type = Layout;
-    using words_type = Words;
-    using parameters = typename Layout::parameters;
-    using default_hasher = typename Layout::default_hasher;
-    // The same kind with other access.
-    template <class OtherWords>
-    using with_words = bit_filter<Layout, OtherWords>;
+class bit_filter : public filter_base<Layout, Words> {
+    using base = filter_base<Layout, Words>;
+    using base::mutable_data;
 
-    static constexpr std::uint16_t kind_id = Layout::kind_id;
-    static constexpr std::string_view kind_name = Layout::kind_name;
-    static constexpr std::uint16_t layout_version = Layout::layout_version;
+  public:
+    using base::base;
+    using base::data;
+    using base::layout;
+    using typename base::owned_words;
+
     static constexpr bool union_is_or = true;
     static constexpr bool no_false_negatives = true;
     static constexpr concurrency_level concurrency =
         Words::concurrent ? concurrency_level::wait_free : concurrency_level::exclusive;
-
-    // The access of a copy: this filter's own, plain for a view.
-    using owned_words = std::conditional_t<Words::writable, Words, plain_words>;
-
-    // [any-thread] The parameters that create(goal) would use, and the bytes that parameters take.
-    static result<parameters> solve(const goal& wanted) {
-        return detail::guarded([&] { return Layout::solve(wanted); });
-    }
-    static std::uint64_t size_bytes_of(const parameters& chosen) noexcept {
-        return Layout(chosen).word_count() * sizeof(std::uint64_t);
-    }
-    // [any-thread] Refuses parameters that make no sense; and parameters in words.
-    static result<void> check(const parameters& chosen) {
-        return detail::guarded([&] { return Layout::check(chosen); });
-    }
-    static std::string describe(const parameters& chosen) { return Layout::describe(chosen); }
-
-    // [any-thread] An empty filter for a goal, or for explicit parameters. Nothing is allocated before every value
-    // has been checked.
-    static result<bit_filter> create(const goal& wanted,
-                                     const filter_options& options = {}) requires(Words::writable) {
-        auto solved = solve(wanted);
-        if (!solved) return solved.error();
-        return create(*solved, options);
-    }
-    static result<bit_filter> create(const parameters& chosen,
-                                     const filter_options& options = {}) requires(Words::writable) {
-        return detail::guarded([&]() -> result<bit_filter> {
-            if (auto ok = Layout::check(chosen); !ok) return ok.error();
-            const hash_spec spec = options.hash.value_or(Layout::default_hash());
-            if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
-            const Layout layout(chosen);
-            auto memory = region::allocate(layout.word_count() * sizeof(std::uint64_t), options.memory);
-            if (!memory) return memory.error();
-            return bit_filter(layout, Words(std::move(*memory)), spec);
-        });
-    }
-
-    // [any-thread] A filter over words that already hold its bits (a mapped file, a borrowed range). Refuses words
-    // that are too few or not 64-byte aligned (corrupt), and read-only memory for a filter that can add
-    // (invalid_argument).
-    static result<bit_filter> over(Words words, const parameters& chosen, const hash_spec& spec) {
-        return detail::guarded([&]() -> result<bit_filter> {
-            if (auto ok = Layout::check(chosen); !ok) return ok.error();
-            if (auto ok = Layout::check_hash(spec); !ok) return ok.error();
-            const Layout layout(chosen);
-            if (auto ok = detail::check_words(kind_name, layout.word_count(), words.size(), words.line(0));
-                !ok)
-                return ok.error();
-            if constexpr (Words::writable && requires { words.memory(); }) {
-                if (!words.memory().writable())
-                    return failure{error_code::invalid_argument,
-                                   "a filter that can add needs writable memory"};
-            }
-            return bit_filter(layout, std::move(words), spec);
-        });
-    }
 
     // ---- one key -------------------------------------------------------------------------------------------------
 
@@ -140,38 +63,40 @@ class bit_filter {
     // early, never late. A key that is there is only looked at, so adding a hot key again takes no ownership of its
     // cache lines.
     [[gnu::always_inline]] bool add(std::uint64_t hash) noexcept requires(Words::writable) {
-        if constexpr (Words::concurrent && in_memory && Layout::words_per_key > 1) {
-            if constexpr (requires { layout_.template set_shared<Words>(mutable_words(), hash); }) {
-                if (layout_.has_sectors()) return layout_.template set_shared<Words>(mutable_words(), hash);
+        if constexpr (Words::concurrent && Words::in_memory && Layout::words_per_key > 1) {
+            if constexpr (requires { layout().template set_shared<Words>(mutable_data(), hash); }) {
+                if (layout().has_sectors()) return layout().template set_shared<Words>(mutable_data(), hash);
             }
-            if constexpr (requires { layout_.covers(words_.line(0), hash); }) {
-                if (layout_.covers(words_.line(0), hash)) return false;
+            if constexpr (requires { layout().covers(data(), hash); }) {
+                if (layout().covers(data(), hash)) return false;
             }
-            return add_shared(layout_, mutable_words(), hash);
+            return add_shared(layout(), mutable_data(), hash);
         }
-        if constexpr (!Words::concurrent && in_memory && requires { layout_.set(mutable_words(), hash); }) {
-            if (layout_.has_set()) [[likely]]
-                return layout_.set(mutable_words(), hash);
+        if constexpr (!Words::concurrent && Words::in_memory &&
+                      requires { layout().set(mutable_data(), hash); }) {
+            if (layout().has_set()) [[likely]]
+                return layout().set(mutable_data(), hash);
         }
         return add_by_words(hash);
     }
 
     // [any-thread] False: surely never added. True: probably added.
     [[gnu::always_inline]] bool may_contain(std::uint64_t hash) const noexcept {
-        if constexpr (in_memory && requires { layout_.covers(words_.line(0), hash); }) {
-            return layout_.covers(words_.line(0), hash);
+        if constexpr (Words::in_memory && requires { layout().covers(data(), hash); }) {
+            return layout().covers(data(), hash);
         } else if constexpr (Layout::one_block) {
             // The words are neighbours: to read them all costs less than a branch that guesses wrong at the first
             // zero bit.
             std::uint64_t missing = 0;
-            layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-                missing |= bits & ~words_.load(i);
+            layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+                missing |= bits & ~Words::load(data() + i);
                 return true;
             });
             return missing == 0;
         } else {
-            return layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-                return (words_.load(i) & bits) == bits; // stops at the first zero bit, two lines on average
+            return layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+                return (Words::load(data() + i) & bits) ==
+                       bits; // stops at the first zero bit, two lines on average
             });
         }
     }
@@ -184,10 +109,11 @@ class bit_filter {
     bool test_and_add(std::uint64_t hash) noexcept requires(Words::writable) {
         if constexpr (Layout::one_word) {
             bool present = true;
-            layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
                 // The result of the RMW decides, so racing threads see the word change in one order. Bits are
                 // monotone, so a compare-exchange loop behind fetch_or fails at most 64 times: still wait-free.
-                if ((words_.load(i) & bits) != bits) present = (words_.fetch_or(i, bits) & bits) == bits;
+                if ((Words::load(data() + i) & bits) != bits)
+                    present = (Words::fetch_or(mutable_data() + i, bits) & bits) == bits;
                 return true;
             });
             return present;
@@ -200,15 +126,15 @@ class bit_filter {
     // may_contain_acquire that answers true because of bits this add wrote. Always writes, so it takes line
     // ownership even for a hot key; on x86-64 it costs nothing else.
     void add_release(std::uint64_t hash) noexcept requires(Words::writable&& Words::concurrent) {
-        layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-            words_.template fetch_or<std::memory_order_release>(i, bits);
+        layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            Words::template fetch_or<std::memory_order_release>(mutable_data() + i, bits);
             return true;
         });
     }
     // [any-thread] may_contain with acquire order; see add_release.
     bool may_contain_acquire(std::uint64_t hash) const noexcept requires(Words::concurrent) {
-        return layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-            return (words_.template load<std::memory_order_acquire>(i) & bits) == bits;
+        return layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+            return (Words::template load<std::memory_order_acquire>(data() + i) & bits) == bits;
         });
     }
 
@@ -218,7 +144,7 @@ class bit_filter {
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());
         if (const auto kernel = query_kernel_here(); kernel != nullptr)
-            return kernel(words_.line(0), layout_.block_count(), hashes.data(), count, answers.data());
+            return kernel(data(), layout().block_count(), hashes.data(), count, answers.data());
         std::size_t found = 0;
         pipeline(hashes.first(count), false, [&](std::size_t i) {
             answers[i] = may_contain(hashes[i]);
@@ -230,14 +156,15 @@ class bit_filter {
     // [any-thread] (plain: [exclusive]) Adds all; returns how many adds saw a zero bit.
     std::size_t add_batch(std::span<const std::uint64_t> hashes) noexcept requires(Words::writable) {
         if constexpr (Words::concurrent) {
-            if constexpr (in_memory &&
-                          requires { layout_.template set_shared<Words>(mutable_words(), hashes); }) {
-                if (layout_.has_sectors()) return layout_.template set_shared<Words>(mutable_words(), hashes);
+            if constexpr (Words::in_memory &&
+                          requires { layout().template set_shared<Words>(mutable_data(), hashes); }) {
+                if (layout().has_sectors())
+                    return layout().template set_shared<Words>(mutable_data(), hashes);
             }
             if (query_kernel_here() != nullptr) return add_missing(hashes);
-        } else if constexpr (in_memory && requires { layout_.add_kernel(); }) {
-            if (const auto kernel = layout_.add_kernel(); kernel != nullptr)
-                return kernel(mutable_words(), layout_.block_count(), hashes.data(), hashes.size());
+        } else if constexpr (Words::in_memory && requires { layout().add_kernel(); }) {
+            if (const auto kernel = layout().add_kernel(); kernel != nullptr)
+                return kernel(mutable_data(), layout().block_count(), hashes.data(), hashes.size());
         }
         std::size_t changed = 0;
         pipeline(hashes, true, [&](std::size_t i) { changed += add(hashes[i]); });
@@ -246,9 +173,9 @@ class bit_filter {
 
     // [any-thread] (plain: [exclusive]) The same for who does not ask how many: a plain filter writes without a look.
     void add_batch(std::span<const std::uint64_t> hashes, uncounted_t) noexcept requires(Words::writable) {
-        if constexpr (!Words::concurrent && in_memory && requires { layout_.put_kernel(); }) {
-            if (const auto kernel = layout_.put_kernel(); kernel != nullptr) {
-                kernel(mutable_words(), layout_.block_count(), hashes.data(), hashes.size());
+        if constexpr (!Words::concurrent && Words::in_memory && requires { layout().put_kernel(); }) {
+            if (const auto kernel = layout().put_kernel(); kernel != nullptr) {
+                kernel(mutable_data(), layout().block_count(), hashes.data(), hashes.size());
                 return;
             }
         }
@@ -288,17 +215,12 @@ class bit_filter {
 
     // ---- the whole filter ------------------------------------------------------------------------------------------
 
-    // [exclusive] Forgets every key. O(m).
-    void clear() noexcept requires(Words::writable) {
-        for (std::uint64_t i = 0; i < layout_.word_count(); ++i) words_.store(i, 0);
-    }
-
     // [any-thread] (plain: [exclusive]) Becomes the union, exactly as if every key of `other` had been added.
     // Returns the expected false-positive rate after. Refuses a filter that differs in parameters or hash
     // (mismatch) or only in its secret key (wrong_key), and changes nothing then. O(m).
     template <class OtherWords>
     result<double> merge(const bit_filter<Layout, OtherWords>& other) requires(Words::writable) {
-        if (auto ok = check_like(other); !ok) return ok.error();
+        if (auto ok = this->check_like(other); !ok) return ok.error();
         or_words(other);
         return expected_fpr();
     }
@@ -309,8 +231,8 @@ class bit_filter {
     result<double> merge_if_within(const bit_filter<Layout, OtherWords>& other,
                                    double rate) requires(Words::writable) {
         if (auto ok = detail::check_union_limit(rate); !ok) return ok.error();
-        if (auto ok = check_like(other); !ok) return ok.error();
-        const double after = detail::answer_rate(shape(), {words_.line(0), other.words().line(0)});
+        if (auto ok = this->check_like(other); !ok) return ok.error();
+        const double after = detail::answer_rate(shape(), {data(), other.data()});
         if (auto ok = detail::check_union_rate(after, rate); !ok) return ok.error();
         or_words(other);
         return after;
@@ -322,36 +244,15 @@ class bit_filter {
     result<bit_filter<Layout, OtherWords>> fold(std::uint64_t factor, const memory_options& memory = {}) const
         requires(detail::foldable_layout<Layout>) {
         return detail::guarded([&]() -> result<bit_filter<Layout, OtherWords>> {
-            auto small = layout_.folded(factor);
+            auto small = layout().folded(factor);
             if (!small) return small.error();
-            auto out = bit_filter<Layout, OtherWords>::create(*small, {.hash = hash_, .memory = memory});
+            auto out =
+                bit_filter<Layout, OtherWords>::create(*small, {.hash = this->hash(), .memory = memory});
             if (out)
-                detail::fold_words(shape(), factor, {words_.line(0), layout_.word_count()}, 0,
-                                   out->mutable_words(), 0);
+                detail::fold_words(shape(), factor, {data(), layout().word_count()}, 0, out->mutable_data(),
+                                   0);
             return out;
         });
-    }
-
-    // [any-thread] A copy with access of its own choice, e.g. clone<atomic_words>(). O(m).
-    template <class OtherWords = owned_words>
-    result<bit_filter<Layout, OtherWords>> clone(const memory_options& memory = {}) const {
-        auto out = bit_filter<Layout, OtherWords>::create(params(), {.hash = hash_, .memory = memory});
-        if (out) out->or_words(*this);
-        return out;
-    }
-
-    // [any-thread] A read-only view of this filter's words; valid while this filter lives, and its host does not move
-    // its block.
-    bit_filter<Layout, const_words> view() const noexcept {
-        const std::uint64_t bytes = layout_.word_count() * sizeof(std::uint64_t);
-        return {layout_, const_words(region::borrow(words_.line(0), bytes)), hash_};
-    }
-
-    // [any-thread] Same parameters, same hash, same bits. O(m).
-    template <class OtherWords>
-    bool operator==(const bit_filter<Layout, OtherWords>& other) const noexcept {
-        return params() == other.params() && hash_ == other.hash() &&
-               detail::equal_bits(words_.line(0), other.words().line(0), layout_.word_count());
     }
 
     // ---- what it knows of itself -----------------------------------------------------------------------------------
@@ -385,8 +286,8 @@ class bit_filter {
     // put its own rate a little above the promise. O(m).
     bool overfull(double rate) const {
         double limit = 0;
-        if constexpr (requires { layout_.fill_limit(rate); })
-            limit = layout_.fill_limit(rate);
+        if constexpr (requires { layout().fill_limit(rate); })
+            limit = layout().fill_limit(rate);
         else
             limit = math::fill_limit(shape(), static_cast<double>(capacity(rate)));
         return fill_ratio() > limit && expected_fpr() > rate;
@@ -398,125 +299,72 @@ class bit_filter {
     // set.
     template <class OtherWords>
     result<double> union_size(const bit_filter<Layout, OtherWords>& other) const {
-        if (auto ok = check_like(other); !ok) return ok.error();
+        if (auto ok = this->check_like(other); !ok) return ok.error();
         return detail::keys_behind(shape(), detail::fill_of(shape(), source_with(other)));
     }
     template <class OtherWords>
     result<double> intersection_size(const bit_filter<Layout, OtherWords>& other) const {
-        if (auto ok = check_like(other); !ok) return ok.error();
+        if (auto ok = this->check_like(other); !ok) return ok.error();
         return detail::keys_in_common(shape(), source_with(other));
     }
     template <class OtherWords>
     result<estimate> sampled_union_size(const bit_filter<Layout, OtherWords>& other,
                                         std::uint32_t samples = 4096, std::uint64_t seed = 1) const {
-        if (auto ok = check_like(other); !ok) return ok.error();
+        if (auto ok = this->check_like(other); !ok) return ok.error();
         return detail::sampled_keys(shape(), source_with(other), samples, seed);
     }
     template <class OtherWords>
     result<estimate> sampled_intersection_size(const bit_filter<Layout, OtherWords>& other,
                                                std::uint32_t samples = 4096, std::uint64_t seed = 1) const {
-        if (auto ok = check_like(other); !ok) return ok.error();
+        if (auto ok = this->check_like(other); !ok) return ok.error();
         return detail::sampled_keys_in_common(shape(), source_with(other), samples, seed);
     }
 
     // [immutable]
-    std::uint64_t size_bytes() const noexcept { return layout_.word_count() * sizeof(std::uint64_t); }
     std::uint64_t size_bits() const noexcept { return shape().total_bits(); }
-    const parameters& params() const noexcept { return layout_.params(); }
-    std::string describe() const { return Layout::describe(params()); }
-    const Layout& layout() const noexcept { return layout_; }
-    const hash_spec& hash() const noexcept { return hash_; }
-    math::geometry shape() const noexcept { return layout_.shape(); }
-    const Words& words() const noexcept { return words_; }
+    math::geometry shape() const noexcept { return layout().shape(); }
 
-    // ---- for the file format (detail/stored.h) ---------------------------------------------------------------------
-
-    // [any-thread] Valid while this filter lives and its host does not move its block.
-    detail::stored_form stored() const {
-        return {kind_id,
-                layout_version,
-                hash_,
-                Layout::fields_of(params()),
-                {{words_.line(0), layout_.word_count(), Words::concurrent}}};
-    }
-    // [any-thread] Refuses fields that are no parameters (invalid_argument, too_large).
-    static result<void> check_stored_hash(const hash_spec& spec) { return Layout::check_hash(spec); }
-    static result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) {
-        auto chosen = parameters_of(fields);
-        if (!chosen) return chosen.error();
-        return Layout(*chosen).word_count();
-    }
-    // [any-thread] An empty filter of the stored parameters, to be filled through loading_segments().
-    static result<bit_filter> for_loading(std::span<const std::uint64_t> fields, const hash_spec& spec,
-                                          const memory_options& memory) requires(Words::writable) {
-        auto chosen = parameters_of(fields);
-        if (!chosen) return chosen.error();
-        return create(*chosen, {.hash = spec, .memory = memory});
-    }
-    // [exclusive]
-    std::vector<std::span<std::uint64_t>> loading_segments() requires(Words::writable) {
-        return {{mutable_words(), static_cast<std::size_t>(layout_.word_count())}};
-    }
-    // [any-thread] As over(), from fields.
-    static result<bit_filter> over_stored(region memory, std::span<const std::uint64_t> fields,
-                                          const hash_spec& spec) {
-        auto chosen = parameters_of(fields);
-        if (!chosen) return chosen.error();
-        return over(Words(std::move(memory)), *chosen, spec);
-    }
-    // [any-thread] Precondition of both: stored_words(fields) has a value.
+    // [any-thread] For the format: precondition of both: stored_words(fields) has a value.
     static math::geometry shape_of_fields(std::span<const std::uint64_t> fields) {
-        return Layout(*parameters_of(fields)).shape();
+        return Layout(Layout::from_fields(fields.data())).shape();
     }
     static result<std::vector<std::uint64_t>>
     folded_fields(std::span<const std::uint64_t> fields,
                   std::uint64_t factor) requires(detail::foldable_layout<Layout>) {
-        auto chosen = Layout(*parameters_of(fields)).folded(factor);
+        auto chosen = Layout(Layout::from_fields(fields.data())).folded(factor);
         if (!chosen) return chosen.error();
         return Layout::fields_of(*chosen);
     }
-
-    // [exclusive] For host-supplied memory: the host has copied the filter's block to another place.
-    void host_block_moved_to(void* block) noexcept { words_.host_block_moved_to(block); }
 
   private:
     template <detail::bit_layout OtherLayout, readable_words OtherWords>
     friend class bit_filter;
 
-    // Words that are plain memory behind a pointer, which a kernel may read and write.
-    static constexpr bool in_memory = std::derived_from<Words, detail::words_base>;
     // How many keys ahead a batch prefetches: see block_batch.inl; fewer for flat layouts, which have k lines a key.
     static constexpr std::size_t batch_depth = Layout::one_block ? 64 : 16;
 
-    bit_filter(const Layout& layout, Words words, const hash_spec& spec) noexcept
-        : layout_(layout), words_(std::move(words)), hash_(spec) {}
-
-    static result<parameters> parameters_of(std::span<const std::uint64_t> fields) {
-        return detail::parameters_from<Layout>(kind_name, fields);
-    }
-
-    detail::bit_source source() const noexcept { return {words_.line(0)}; }
+    detail::bit_source source() const noexcept { return {data()}; }
     template <class OtherWords>
     detail::bit_source source_with(const bit_filter<Layout, OtherWords>& other) const noexcept {
-        return {words_.line(0), other.words().line(0)};
+        return {data(), other.data()};
     }
 
     detail::query_kernel query_kernel_here() const noexcept {
-        if constexpr (in_memory && requires { layout_.kernel(); })
-            return layout_.kernel();
+        if constexpr (Words::in_memory && requires { layout().kernel(); })
+            return layout().kernel();
         else
             return nullptr;
     }
 
     bool add_by_words(std::uint64_t hash) noexcept {
         bool changed = false;
-        layout_.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
+        layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
             if constexpr (!Words::concurrent && !Layout::one_word) {
                 // No ownership to save: without the branch, which fails at every second word of a full filter, a
                 // plain add takes a third to a half of the time.
-                changed |= (words_.fetch_or(i, bits) & bits) != bits;
-            } else if ((words_.load(i) & bits) != bits) {
-                words_.fetch_or(i, bits);
+                changed |= (Words::fetch_or(mutable_data() + i, bits) & bits) != bits;
+            } else if ((Words::load(data() + i) & bits) != bits) {
+                Words::set_bits(mutable_data() + i, bits);
                 changed = true;
             }
             return true;
@@ -538,10 +386,10 @@ class bit_filter {
         std::size_t count = 0;
         layout.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
             changes[count] = {words + i, bits};
-            count += (Words::load_at(words + i) & bits) != bits;
+            count += (Words::load(words + i) & bits) != bits;
             return true;
         });
-        for (std::size_t i = 0; i < count; ++i) Words::or_at(changes[i].word, changes[i].bits);
+        for (std::size_t i = 0; i < count; ++i) Words::set_bits(changes[i].word, changes[i].bits);
         return count != 0;
     }
 
@@ -562,12 +410,10 @@ class bit_filter {
 
     // add_all by slices of the filter; false, and nothing done, where that is not worth its memory or finds none.
     bool add_by_slices(std::span<const std::uint64_t> hashes, unsigned threads) {
-        const std::uint64_t block_bytes = size_bytes() / layout_.block_count();
-        const detail::slice_plan plan(layout_.block_count(), block_bytes, hashes.size(), threads);
+        const std::uint64_t block_bytes = this->size_bytes() / layout().block_count();
+        const detail::slice_plan plan(layout().block_count(), block_bytes, hashes.size(), threads);
         if (!plan.worth_it()) return false;
-        if constexpr (requires { words_.memory().host_block(); }) {
-            if (words_.memory().host_block() != nullptr) return false;
-        }
+        if (this->memory().host_block() != nullptr) return false;
         std::vector<detail::slice_buffers> buffers;
         std::vector<std::span<const std::uint64_t>> left;
         const auto ready = detail::guarded([&]() -> result<void> {
@@ -591,7 +437,7 @@ class bit_filter {
         while (some_left()) {
             detail::run_parallel(threads, [&](unsigned t, unsigned) {
                 const std::size_t taken = buffers[t].fill(
-                    left[t], [&](std::uint64_t hash) { return layout_.block_index(hash) >> plan.shift(); });
+                    left[t], [&](std::uint64_t hash) { return layout().block_index(hash) >> plan.shift(); });
                 left[t] = left[t].subspan(taken);
             });
             detail::run_parallel(threads, [&](unsigned t, unsigned all) {
@@ -603,22 +449,12 @@ class bit_filter {
         return true;
     }
 
-    std::uint64_t* mutable_words() noexcept { return const_cast<std::uint64_t*>(words_.line(0)); }
-
     template <class OtherWords>
     void or_words(const bit_filter<Layout, OtherWords>& other) noexcept {
-        for (std::uint64_t i = 0; i < layout_.word_count(); ++i) {
-            const std::uint64_t bits = other.words().load(i);
-            if ((words_.load(i) & bits) != bits) words_.fetch_or(i, bits);
+        for (std::uint64_t i = 0; i < layout().word_count(); ++i) {
+            const std::uint64_t bits = OtherWords::load(other.data() + i);
+            if ((Words::load(data() + i) & bits) != bits) Words::set_bits(mutable_data() + i, bits);
         }
-    }
-
-    template <class OtherWords>
-    result<void> check_like(const bit_filter<Layout, OtherWords>& other) const {
-        return detail::guarded([&]() -> result<void> {
-            if (!(params() == other.params())) return detail::unlike_parameters(describe(), other.describe());
-            return check_same_hash(hash_, other.hash());
-        });
     }
 
     template <class Step>
@@ -626,11 +462,11 @@ class bit_filter {
         detail::pipeline<batch_depth>(
             hashes.size(),
             [&](std::size_t i) {
-                layout_.every_line(hashes[i], [&](std::uint64_t word) {
+                layout().every_line(hashes[i], [&](std::uint64_t word) {
                     if (for_write)
-                        __builtin_prefetch(words_.line(word), 1);
+                        __builtin_prefetch(data() + word, 1);
                     else
-                        __builtin_prefetch(words_.line(word), 0);
+                        __builtin_prefetch(data() + word, 0);
                 });
             },
             step);
@@ -638,8 +474,9 @@ class bit_filter {
 
     std::uint64_t word_boundary(unsigned part, unsigned parts) const noexcept {
         // Whole blocks, so that a key of a one-block layout belongs to one thread.
-        const std::uint64_t unit = Layout::one_block ? layout_.word_count() / layout_.block_count() : 1;
-        return static_cast<std::uint64_t>(detail::uint128{layout_.word_count() / unit} * part / parts) * unit;
+        const std::uint64_t unit = Layout::one_block ? layout().word_count() / layout().block_count() : 1;
+        return static_cast<std::uint64_t>(detail::uint128{layout().word_count() / unit} * part / parts) *
+               unit;
     }
 
     void add_range(std::span<const std::uint64_t> hashes, std::uint64_t first, std::uint64_t last) noexcept {
@@ -647,22 +484,19 @@ class bit_filter {
         detail::pipeline<batch_depth>(
             hashes.size(),
             [&](std::size_t i) {
-                layout_.every_line(hashes[i], [&](std::uint64_t word) {
-                    if (mine(word)) __builtin_prefetch(words_.line(word), 1);
+                layout().every_line(hashes[i], [&](std::uint64_t word) {
+                    if (mine(word)) __builtin_prefetch(data() + word, 1);
                 });
             },
             [&](std::size_t i) {
-                layout_.every_word(hashes[i], [&](std::uint64_t word, std::uint64_t bits) {
+                layout().every_word(hashes[i], [&](std::uint64_t word, std::uint64_t bits) {
                     const bool wanted = mine(word);
-                    if (wanted && (words_.load(word) & bits) != bits) words_.fetch_or(word, bits);
+                    if (wanted && (Words::load(data() + word) & bits) != bits)
+                        Words::set_bits(mutable_data() + word, bits);
                     return wanted || !Layout::one_block; // the other words of the block are not ours either
                 });
             });
     }
-
-    Layout layout_;
-    Words words_;
-    hash_spec hash_;
 };
 
 } // namespace bouncer

@@ -39,8 +39,10 @@ struct blocked_bloom_parameters {
 
 namespace detail {
 
-class blocked_layout : public takes_any_hash {
+class blocked_layout : public takes_any_hash, public starts_empty {
   public:
+    template <class Words>
+    using filter = bit_filter<blocked_layout, Words>;
     using parameters = blocked_bloom_parameters;
     static constexpr std::uint16_t kind_id = 2;
     static constexpr std::uint16_t layout_version = 1;
@@ -220,11 +222,11 @@ class blocked_layout : public takes_any_hash {
                                                        std::uint64_t hash) noexcept {
         std::uint64_t* const line = words + 8 * fast_range(hash, params.blocks);
         const two_sectors at = two_sectors_of(hash, params.k / 2);
-        if (((at.bits[0] & ~Words::load_at(line + at.word[0])) |
-             (at.bits[1] & ~Words::load_at(line + at.word[1]))) == 0)
+        if (((at.bits[0] & ~Words::load(line + at.word[0])) |
+             (at.bits[1] & ~Words::load(line + at.word[1]))) == 0)
             return false;
-        Words::or_at(line + at.word[0], at.bits[0]);
-        Words::or_at(line + at.word[1], at.bits[1]);
+        Words::set_bits(line + at.word[0], at.bits[0]);
+        Words::set_bits(line + at.word[1], at.bits[1]);
         return true;
     }
     template <class Words>
@@ -260,7 +262,7 @@ class blocked_layout : public takes_any_hash {
     [[gnu::always_inline]] static std::uint64_t missing_in(const std::uint64_t* line, std::uint64_t hash,
                                                            count<Bits>, groups_of<Group...>) noexcept {
         const auto missing = [line](auto... at) __attribute__((always_inline)) {
-            return ((at.bits & ~Words::load_at(line + at.word)) | ...);
+            return ((at.bits & ~Words::load(line + at.word)) | ...);
         };
         return missing(sector_of(hash, sizeof...(Group), Group, Bits)...);
     }
@@ -268,8 +270,8 @@ class blocked_layout : public takes_any_hash {
     [[gnu::always_inline]] static bool set_sectors(std::uint64_t* line, std::uint64_t hash, count<Bits>,
                                                    groups_of<Group...>) noexcept {
         const auto set = [line](auto... at) __attribute__((always_inline)) {
-            if (((at.bits & ~Words::load_at(line + at.word)) | ...) == 0) return false;
-            (Words::or_at(line + at.word, at.bits), ...);
+            if (((at.bits & ~Words::load(line + at.word)) | ...) == 0) return false;
+            (Words::set_bits(line + at.word, at.bits), ...);
             return true;
         };
         return set(sector_of(hash, sizeof...(Group), Group, Bits)...);

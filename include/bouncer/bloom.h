@@ -40,8 +40,10 @@ constexpr bool every_position(std::uint64_t hash, std::uint32_t k, Visit visit) 
     return true;
 }
 
-class bloom_layout : public takes_any_hash {
+class bloom_layout : public takes_any_hash, public starts_empty {
   public:
+    template <class Words>
+    using filter = bit_filter<bloom_layout, Words>;
     using parameters = bloom_parameters;
     static constexpr std::uint16_t kind_id = 1;
     static constexpr std::uint16_t layout_version = 2;

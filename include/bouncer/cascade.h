@@ -23,8 +23,10 @@ struct cascade_parameters {
 
 namespace detail {
 
-class cascade_layout {
+class cascade_layout : public built_once {
   public:
+    template <class Words>
+    using filter = built_filter<cascade_layout, Words>;
     using parameters = cascade_parameters;
     static constexpr std::uint16_t kind_id = 13;
     static constexpr std::uint16_t layout_version = 1;
@@ -53,6 +55,7 @@ class cascade_layout {
     explicit cascade_layout(const parameters& chosen) noexcept
         : params_(chosen), seed_word_(seed_word_of(chosen.seed)) {}
     const parameters& params() const noexcept { return params_; }
+    std::uint64_t word_count() const noexcept { return params_.words; }
 
     // Whether level 0 holds the keys that are not listed.
     bool holds_others() const noexcept { return params_.keys > params_.others; }

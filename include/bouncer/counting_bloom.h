@@ -36,10 +36,15 @@ struct counting_bloom_parameters {
     friend bool operator==(const counting_bloom_parameters&, const counting_bloom_parameters&) = default;
 };
 
+template <readable_words Words>
+class basic_counting_bloom;
+
 namespace detail {
 
-class counting_layout {
+class counting_layout : public cell_layout {
   public:
+    template <class Words>
+    using filter = basic_counting_bloom<Words>;
     using parameters = counting_bloom_parameters;
     static constexpr std::uint16_t kind_id = 6;
     static constexpr std::uint16_t layout_version = 2;
@@ -64,6 +69,7 @@ class counting_layout {
     constexpr cells where() const noexcept {
         return {params_.units, params_.k, params_.counter_bits, params_.form};
     }
+    std::uint64_t word_count() const noexcept { return where().word_count(); }
 
     cell_kernel kernel() const noexcept {
         if (params_.form != cell_form::two_lines) return nullptr;
@@ -91,15 +97,12 @@ template <class Words>
 using bloom_of_counters = std::variant<basic_blocked_bloom<Words>, basic_bloom<Words>>;
 
 template <readable_words Words>
-class basic_counting_bloom
-    : public detail::cell_filter<basic_counting_bloom<Words>, detail::counting_layout, Words> {
-    using base = detail::cell_filter<basic_counting_bloom<Words>, detail::counting_layout, Words>;
-    friend base;
+class basic_counting_bloom : public detail::cell_filter<detail::counting_layout, Words> {
+    using base = detail::cell_filter<detail::counting_layout, Words>;
 
   public:
+    using base::base;
     using typename base::parameters;
-    template <class OtherWords>
-    using with_words = basic_counting_bloom<OtherWords>;
     static constexpr bool no_false_negatives = true;
     static constexpr bool rate_is_exact = true;
     // An add of a key that is there already changes it still.
@@ -129,7 +132,7 @@ class basic_counting_bloom
     // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());
-        if constexpr (base::in_memory) {
+        if constexpr (Words::in_memory) {
             if (const auto kernel = this->layout().kernel(); kernel != nullptr)
                 return kernel(this->cell_words(), this->params().units, this->where().cells_of_line(), 0,
                               hashes.data(), count, answers.data());
@@ -168,11 +171,6 @@ class basic_counting_bloom
 
     // ---- the whole filter --------------------------------------------------------------------------------------------
 
-    // [exclusive] Forgets every key. O(m).
-    void clear() noexcept requires(Words::writable) {
-        for (std::uint64_t i = 0; i < this->where().word_count(); ++i) this->mutable_words().store(i, 0);
-    }
-
     // [any-thread] (plain: [exclusive]) Adds the counters, each at most to its limit: exactly as if every add that
     // `other` counts had been made here, unless a counter becomes sticky. Merging twice counts twice. Returns the
     // expected false-positive rate after. Refuses other parameters or another hash, and changes nothing then. O(m).
@@ -188,8 +186,8 @@ class basic_counting_bloom
                                    double rate) requires(Words::writable) {
         if (auto ok = detail::check_union_limit(rate); !ok) return ok.error();
         if (auto ok = this->check_like(other); !ok) return ok.error();
-        const double after = detail::answer_rate(
-            this->where(), {this->cell_words(), this->cell_mask(), other.words().line(0)});
+        const double after =
+            detail::answer_rate(this->where(), {this->cell_words(), this->cell_mask(), other.data()});
         if (auto ok = detail::check_union_rate(after, rate); !ok) return ok.error();
         add_counters(other);
         return after;
@@ -241,13 +239,6 @@ class basic_counting_bloom
   private:
     using place = detail::cells::place;
 
-    basic_counting_bloom(const detail::counting_layout& layout, Words words, const hash_spec& spec) noexcept
-        : base(layout, std::move(words), spec) {}
-    template <class OtherDerived, class OtherLayout, readable_words OtherWords>
-    friend class detail::cell_filter;
-    template <readable_words OtherWords>
-    friend class basic_counting_bloom;
-
     detail::cell_source source() const noexcept { return {this->cell_words(), this->cell_mask()}; }
 
     // The counter before.
@@ -255,7 +246,8 @@ class basic_counting_bloom
         if (this->params().counter_bits == 32) {
             const std::uint64_t seen = this->cell(at.word, at.shift);
             if (seen >= this->layout().most()) return seen;
-            return this->mutable_words().fetch_add(at.word, std::uint64_t{1} << at.shift) >> at.shift &
+            return Words::fetch_add(this->mutable_data() + at.word, std::uint64_t{1} << at.shift) >>
+                       at.shift &
                    this->cell_mask();
         }
         std::uint64_t before = 0;
@@ -271,7 +263,7 @@ class basic_counting_bloom
         };
         if (this->params().counter_bits == 32) {
             if (!stays(this->cell(at.word, at.shift)))
-                this->mutable_words().fetch_add(at.word, 0 - (std::uint64_t{1} << at.shift));
+                Words::fetch_add(this->mutable_data() + at.word, 0 - (std::uint64_t{1} << at.shift));
             return;
         }
         this->change_word(at.word, [&](std::uint64_t word) {
@@ -283,7 +275,7 @@ class basic_counting_bloom
     void add_counters(const basic_counting_bloom<OtherWords>& other) noexcept {
         const std::uint32_t bits = this->params().counter_bits;
         for (std::uint64_t i = 0; i < this->where().word_count(); ++i) {
-            const std::uint64_t theirs = other.words().load(i);
+            const std::uint64_t theirs = OtherWords::load(other.data() + i);
             if (theirs == 0) continue;
             this->change_word(i, [&](std::uint64_t mine) {
                 std::uint64_t sums = 0;
@@ -308,7 +300,7 @@ class basic_counting_bloom
         const bool halves = at.in_lines() && bits == 4;
         std::uint64_t* const out = made->loading_segments().front().data();
         for (std::uint64_t i = 0; i < at.word_count(); ++i) {
-            const std::uint64_t word = this->words().load(i);
+            const std::uint64_t word = Words::load(this->data() + i);
             for (std::uint32_t shift = 0; shift < 64; shift += bits) {
                 if ((word >> shift & this->cell_mask()) == 0) continue;
                 const std::uint64_t bit = halves

@@ -37,8 +37,10 @@ class remainder_of {
     std::uint64_t reciprocal_;
 };
 
-class dcso_layout {
+class dcso_layout : public starts_empty {
   public:
+    template <class Words>
+    using filter = bit_filter<dcso_layout, Words>;
     using parameters = dcso_bloom_parameters;
     static constexpr std::uint16_t kind_id = 15;
     static constexpr std::uint16_t layout_version = 1;

@@ -20,8 +20,10 @@ namespace detail {
 
 // A shard: where each bucket begins (32 bits each, one more than buckets), in whole lines; then the keys, ascending. The
 // directory entry of a shard: the place of its first word, its number of keys.
-class set_layout {
+class set_layout : public built_once {
   public:
+    template <class Words>
+    using filter = built_filter<set_layout, Words>;
     using parameters = fingerprint_set_parameters;
     static constexpr std::uint16_t kind_id = 14;
     static constexpr std::uint16_t layout_version = 1;
@@ -47,6 +49,7 @@ class set_layout {
     explicit set_layout(const parameters& chosen) noexcept
         : params_(chosen), seed_word_(seed_word_of(chosen.seed)) {}
     const parameters& params() const noexcept { return params_; }
+    std::uint64_t word_count() const noexcept { return params_.words; }
 
     bool contains(const std::uint64_t* words, std::uint64_t hash) const noexcept;
     std::size_t contains(const std::uint64_t* words, const std::uint64_t* hashes, std::size_t count,

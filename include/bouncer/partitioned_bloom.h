@@ -16,8 +16,10 @@ struct partitioned_bloom_parameters {
 
 namespace detail {
 
-class partitioned_layout : public takes_any_hash {
+class partitioned_layout : public takes_any_hash, public starts_empty {
   public:
+    template <class Words>
+    using filter = bit_filter<partitioned_layout, Words>;
     using parameters = partitioned_bloom_parameters;
     static constexpr std::uint16_t kind_id = 5;
     static constexpr std::uint16_t layout_version = 2;

@@ -18,8 +18,10 @@ struct register_bloom_parameters {
 
 namespace detail {
 
-class register_layout : public takes_any_hash {
+class register_layout : public takes_any_hash, public starts_empty {
   public:
+    template <class Words>
+    using filter = bit_filter<register_layout, Words>;
     using parameters = register_bloom_parameters;
     static constexpr std::uint16_t kind_id = 4;
     static constexpr std::uint16_t layout_version = 1;

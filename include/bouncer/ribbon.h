@@ -20,8 +20,10 @@ struct ribbon_parameters {
 
 namespace detail {
 
-class ribbon_layout {
+class ribbon_layout : public built_once {
   public:
+    template <class Words>
+    using filter = built_filter<ribbon_layout, Words>;
     using parameters = ribbon_parameters;
     static constexpr std::uint16_t kind_id = 12;
     static constexpr std::uint16_t layout_version = 1;
@@ -53,6 +55,7 @@ class ribbon_layout {
     explicit ribbon_layout(const parameters& chosen) noexcept
         : params_(chosen), seed_word_(seed_word_of(chosen.seed)) {}
     const parameters& params() const noexcept { return params_; }
+    std::uint64_t word_count() const noexcept { return params_.words; }
 
     bool contains(const std::uint64_t* words, std::uint64_t hash) const noexcept {
         if (params_.keys == 0) return false;

@@ -494,7 +494,7 @@ class scalable {
     // touched) to another place. Returns whether it is one of this chain's.
     bool host_block_moved_to(const void* from, void* to) noexcept requires(words_type::writable) {
         const auto moved = [&](F& each) {
-            if (each.words().memory().host_block() != from) return false;
+            if (each.memory().host_block() != from) return false;
             each.host_block_moved_to(to);
             return true;
         };
@@ -522,7 +522,7 @@ class scalable {
             fields_type::append(out.fields, layout::fields_of(each.filter.params()), each.capacity,
                                 each.changes.total(), each.rate);
             out.segments.push_back(
-                {each.filter.words().line(0), each.filter.layout().word_count(), words_type::concurrent});
+                {each.filter.data(), each.filter.layout().word_count(), words_type::concurrent});
         }
         return out;
     }
@@ -752,12 +752,7 @@ class scalable {
         });
     }
 
-    bool on_a_host() const noexcept {
-        if constexpr (requires { layer(0).words().memory().host_block(); })
-            return layer(0).words().memory().host_block() != nullptr;
-        else
-            return false;
-    }
+    bool on_a_host() const noexcept { return layer(0).memory().host_block() != nullptr; }
 
     // The sum of work(chunk) over chunks of the hashes.
     template <class Work>
@@ -1038,15 +1033,15 @@ class scalable {
         for (std::uint32_t i = 0; i < theirs.all(); ++i) {
             const OtherLayer& layer = other.chain().layer(theirs, i);
             const OtherF& from = layer.filter;
-            if (is_own(mine, from.words().line(0))) continue; // the chain itself, or a view of it
+            if (is_own(mine, from.data())) continue; // the chain itself, or a view of it
             const double rate = from.expected_fpr();
             if (rate == 0 && from.fill_ratio() == 0) continue;
             bool done = false;
             const auto try_or = [&](std::uint32_t at) {
                 layer_type& into = chain().layer(mine, at);
                 if (done || taken[at] || !(into.filter.params() == from.params())) return;
-                const double both = detail::answer_rate(into.filter.shape(),
-                                                        {into.filter.words().line(0), from.words().line(0)});
+                const double both =
+                    detail::answer_rate(into.filter.shape(), {into.filter.data(), from.data()});
                 if (both > std::max(into.rate, rates[at]))
                     return; // a full layer may be above its promise by chance
                 done = taken[at] = true;
@@ -1068,7 +1063,7 @@ class scalable {
 
     bool is_own(detail::layer_counts now, const std::uint64_t* words) const noexcept {
         for (std::uint32_t i = 0; i < now.all(); ++i)
-            if (chain().layer(now, i).filter.words().line(0) == words) return true;
+            if (chain().layer(now, i).filter.data() == words) return true;
         return false;
     }
 

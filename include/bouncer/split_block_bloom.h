@@ -16,8 +16,10 @@ struct split_block_bloom_parameters {
 
 namespace detail {
 
-class split_block_layout {
+class split_block_layout : public starts_empty {
   public:
+    template <class Words>
+    using filter = bit_filter<split_block_layout, Words>;
     using parameters = split_block_bloom_parameters;
     static constexpr std::uint16_t kind_id = 3;
     static constexpr std::uint16_t layout_version = 1;

@@ -43,10 +43,15 @@ struct stable_rates {
     double fpr;
 };
 
+template <readable_words Words>
+class basic_stable_bloom;
+
 namespace detail {
 
-class stable_layout {
+class stable_layout : public cell_layout {
   public:
+    template <class Words>
+    using filter = basic_stable_bloom<Words>;
     using parameters = stable_bloom_parameters;
     static constexpr std::uint16_t kind_id = 7;
     static constexpr std::uint16_t layout_version = 2;
@@ -58,9 +63,6 @@ class stable_layout {
     static constexpr std::uint32_t decrements_most = 65'536;
     // How much of what was added `goal.keys` adds ago solve() lets it forget.
     static constexpr double forgotten_most = 0.1;
-
-    // Whether a stored filter may begin so: with any number of adds.
-    static constexpr bool good_control(std::uint64_t) noexcept { return true; }
 
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
@@ -77,6 +79,11 @@ class stable_layout {
     const parameters& params() const noexcept { return params_; }
     constexpr cells where() const noexcept {
         return {params_.cells, params_.k, params_.cell_bits, cell_form::flat};
+    }
+    std::uint64_t word_count() const noexcept { return control_words + where().word_count(); }
+    // A stored filter may begin with any number of adds.
+    static result<void> check_words(const std::uint64_t* words) {
+        return check_control_words(kind_name, {words, control_words}, ~std::uint64_t{0});
     }
 
     constexpr std::uint32_t max() const noexcept { return (1u << params_.cell_bits) - 1; }
@@ -116,15 +123,12 @@ class stable_layout {
 } // namespace detail
 
 template <readable_words Words>
-class basic_stable_bloom
-    : public detail::cell_filter<basic_stable_bloom<Words>, detail::stable_layout, Words> {
-    using base = detail::cell_filter<basic_stable_bloom<Words>, detail::stable_layout, Words>;
-    friend base;
+class basic_stable_bloom : public detail::cell_filter<detail::stable_layout, Words> {
+    using base = detail::cell_filter<detail::stable_layout, Words>;
 
   public:
+    using base::base;
     using typename base::parameters;
-    template <class OtherWords>
-    using with_words = basic_stable_bloom<OtherWords>;
     static constexpr bool no_false_negatives = false;
 
     // ---- one key -----------------------------------------------------------------------------------------------------
@@ -134,11 +138,12 @@ class basic_stable_bloom
     // the key is there.
     bool add(std::uint64_t hash) noexcept requires(Words::writable) {
         const bool was_there = may_contain(hash);
-        count_down(this->mutable_words().fetch_add(0, 1));
+        count_down(Words::fetch_add(this->mutable_data(), 1));
         this->where().every_cell(hash, [&](std::uint64_t word, std::uint32_t shift) {
             const std::uint64_t full = this->cell_mask() << shift; // the maximum has all bits set
             const std::uint64_t i = control_words + word;
-            if ((this->words().load(i) & full) != full) this->mutable_words().fetch_or(i, full);
+            if ((Words::load(this->data() + i) & full) != full)
+                Words::set_bits(this->mutable_data() + i, full);
             return true;
         });
         return !was_there;
@@ -163,19 +168,13 @@ class basic_stable_bloom
 
     // ---- the whole filter --------------------------------------------------------------------------------------------
 
-    // [exclusive] Forgets every key, and how many there were. O(m).
-    void clear() noexcept requires(Words::writable) {
-        const std::uint64_t count = control_words + this->where().word_count();
-        for (std::uint64_t i = 0; i < count; ++i) this->mutable_words().store(i, 0);
-    }
-
     // ---- what it knows of itself -------------------------------------------------------------------------------------
     //
     // There is no approximate_size(): at the stable point the cells look the same whatever was added, so they do not say
     // how many keys there were. adds() does, repeated keys included.
 
     // [any-thread] How many adds there were since it was made or cleared.
-    std::uint64_t adds() const noexcept { return this->words().load(0); }
+    std::uint64_t adds() const noexcept { return Words::load(this->data()); }
     // [any-thread] The fraction of cells above zero. O(m).
     double fill_ratio() const noexcept { return detail::fill_of(this->where(), source()); }
     // [any-thread] The false-positive rate now, from the cells as they are. O(m).
@@ -203,11 +202,6 @@ class basic_stable_bloom
 
   private:
     static constexpr std::uint64_t control_words = detail::stable_layout::control_words;
-
-    basic_stable_bloom(const detail::stable_layout& layout, Words words, const hash_spec& spec) noexcept
-        : base(layout, std::move(words), spec) {}
-    template <class OtherDerived, class OtherLayout, readable_words OtherWords>
-    friend class detail::cell_filter;
 
     detail::cell_source source() const noexcept { return {this->cell_words(), this->cell_mask()}; }
 

@@ -42,6 +42,9 @@ struct windowed_bloom_parameters {
     friend bool operator==(const windowed_bloom_parameters&, const windowed_bloom_parameters&) = default;
 };
 
+template <readable_words Words>
+class basic_windowed_bloom;
+
 namespace detail {
 
 // A mutex of an object that may be moved, which is [exclusive]: nobody holds it then.
@@ -58,8 +61,10 @@ class movable_mutex {
     std::mutex mutex_;
 };
 
-class windowed_layout {
+class windowed_layout : public cell_layout {
   public:
+    template <class Words>
+    using filter = basic_windowed_bloom<Words>;
     using parameters = windowed_bloom_parameters;
     static constexpr std::uint16_t kind_id = 8;
     static constexpr std::uint16_t layout_version = 2;
@@ -81,13 +86,14 @@ class windowed_layout {
                 static_cast<cell_form>(fields[3] <= UINT8_MAX ? fields[3] : UINT8_MAX)};
     }
 
-    // Whether a stored filter may begin so.
-    static constexpr bool good_control(std::uint64_t epoch) noexcept { return epoch <= epoch_most; }
-
     explicit constexpr windowed_layout(const parameters& chosen) noexcept : params_(chosen) {}
     const parameters& params() const noexcept { return params_; }
     constexpr cells where() const noexcept {
         return {params_.units, params_.k, params_.live <= 3 ? 4u : 8u, params_.form};
+    }
+    std::uint64_t word_count() const noexcept { return control_words + where().word_count(); }
+    static result<void> check_words(const std::uint64_t* words) {
+        return check_control_words(kind_name, {words, control_words}, epoch_most);
     }
 
     constexpr std::uint32_t columns() const noexcept { return params_.live + 1; }
@@ -113,16 +119,13 @@ class windowed_layout {
 } // namespace detail
 
 template <readable_words Words>
-class basic_windowed_bloom
-    : public detail::cell_filter<basic_windowed_bloom<Words>, detail::windowed_layout, Words> {
-    using base = detail::cell_filter<basic_windowed_bloom<Words>, detail::windowed_layout, Words>;
+class basic_windowed_bloom : public detail::cell_filter<detail::windowed_layout, Words> {
+    using base = detail::cell_filter<detail::windowed_layout, Words>;
     using window_layout = detail::windowed_layout;
-    friend base;
 
   public:
+    using base::base;
     using typename base::parameters;
-    template <class OtherWords>
-    using with_words = basic_windowed_bloom<OtherWords>;
     static constexpr bool no_false_negatives = false; // it forgets
     // Within a step: adding a key again changes nothing, and the order of adds does not matter.
     static constexpr bool adds_are_idempotent = true;
@@ -140,7 +143,9 @@ class basic_windowed_bloom
     // ---- time --------------------------------------------------------------------------------------------------------
 
     // [any-thread] The number of the current step; 0 at first.
-    std::uint64_t epoch() const noexcept { return this->words().template load<std::memory_order_acquire>(0); }
+    std::uint64_t epoch() const noexcept {
+        return Words::template load<std::memory_order_acquire>(this->data());
+    }
 
     // [any-thread] Makes `epoch` the current step; after a jump over the whole window nothing is left. The current epoch
     // again changes nothing. One that went back is refused (invalid_argument), and so is one beyond 2^63 (too_large).
@@ -192,7 +197,7 @@ class basic_windowed_bloom
         const std::size_t count = std::min(hashes.size(), answers.size());
         const std::uint64_t now = epoch();
         std::size_t found = 0;
-        if constexpr (base::in_memory) {
+        if constexpr (Words::in_memory) {
             if (const auto kernel = this->layout().kernel(); kernel != nullptr) {
                 found = kernel(this->cell_words(), this->params().units, this->where().cells_of_line(),
                                static_cast<std::uint8_t>(this->layout().live_columns(now)), hashes.data(),
@@ -242,7 +247,7 @@ class basic_windowed_bloom
     // [exclusive] Forgets every key; the epoch stays. O(m).
     void clear() noexcept requires(Words::writable) {
         for (std::uint64_t i = 0; i < this->where().word_count(); ++i)
-            this->mutable_words().store(window_layout::control_words + i, 0);
+            Words::store(this->mutable_data() + window_layout::control_words + i, 0);
     }
 
     // [any-thread] (plain: [exclusive]) Becomes the union, each key in its generation. Refuses other parameters, another
@@ -262,7 +267,7 @@ class basic_windowed_bloom
         if (auto ok = detail::check_union_limit(rate); !ok) return ok.error();
         const std::lock_guard held(rotation_);
         if (auto ok = check_mergeable(other); !ok) return ok.error();
-        const double after = rate_of(other.words().line(0) + window_layout::control_words);
+        const double after = rate_of(other.data() + window_layout::control_words);
         if (auto ok = detail::check_union_rate(after, rate); !ok) return ok.error();
         or_live(other);
         return after;
@@ -311,13 +316,6 @@ class basic_windowed_bloom
     }
 
   private:
-    basic_windowed_bloom(const window_layout& made, Words words, const hash_spec& spec) noexcept
-        : base(made, std::move(words), spec) {}
-    template <class OtherDerived, class OtherLayout, readable_words OtherWords>
-    friend class detail::cell_filter;
-    template <readable_words OtherWords>
-    friend class basic_windowed_bloom;
-
     // The most keys of a step, in each of the steps, at which the rate of all is within `rate`.
     std::uint64_t capacity_of_step(double rate) const {
         return math::capacity(this->shape(), -std::expm1(std::log1p(-rate) / this->params().live));
@@ -329,9 +327,7 @@ class basic_windowed_bloom
             std::uint64_t common = this->layout().live_columns(now);
             // Acquire: a swept cell shows the epochs before its sweep, and the epoch is not read before the cells.
             const bool found = this->where().every_cell(hash, [&](std::uint64_t word, std::uint32_t shift) {
-                common &= this->words().template load<std::memory_order_acquire>(
-                              window_layout::control_words + word) >>
-                          shift;
+                common &= Words::template load<std::memory_order_acquire>(this->cell_words() + word) >> shift;
                 return common != 0;
             });
             const std::uint64_t after = epoch();
@@ -358,8 +354,8 @@ class basic_windowed_bloom
         at.every_cell(hash, [&](std::uint64_t word, std::uint32_t shift) {
             const std::uint64_t i = window_layout::control_words + word;
             const std::uint64_t bit = column << shift;
-            if ((this->words().template load<std::memory_order_acquire>(i) & bit) == 0) {
-                this->mutable_words().template fetch_or<std::memory_order_acquire>(i, bit);
+            if ((Words::template load<std::memory_order_acquire>(this->data() + i) & bit) == 0) {
+                Words::template fetch_or<std::memory_order_acquire>(this->mutable_data() + i, bit);
                 changed = true;
             }
             return true;
@@ -368,15 +364,15 @@ class basic_windowed_bloom
     }
 
     void publish(std::uint64_t epoch) noexcept {
-        this->mutable_words().template store<std::memory_order_release>(0, epoch);
+        Words::template store<std::memory_order_release>(this->mutable_data(), epoch);
     }
     // Release: an add that finds a swept cell sees the epochs that came before the sweep.
     void sweep(std::uint64_t columns) noexcept {
         const std::uint64_t bits = this->layout().in_every_cell(columns);
         for (std::uint64_t i = window_layout::control_words;
              i < window_layout::control_words + this->where().word_count(); ++i)
-            if ((this->words().load(i) & bits) != 0)
-                this->mutable_words().template fetch_and<std::memory_order_release>(i, ~bits);
+            if ((Words::load(this->data() + i) & bits) != 0)
+                Words::template fetch_and<std::memory_order_release>(this->mutable_data() + i, ~bits);
     }
 
     template <class OtherWords>
@@ -395,8 +391,9 @@ class basic_windowed_bloom
         const std::uint64_t live = this->layout().in_every_cell(this->layout().live_columns(epoch()));
         for (std::uint64_t i = window_layout::control_words;
              i < window_layout::control_words + this->where().word_count(); ++i) {
-            const std::uint64_t bits = other.words().load(i) & live;
-            if ((this->words().load(i) & bits) != bits) this->mutable_words().fetch_or(i, bits);
+            const std::uint64_t bits = OtherWords::load(other.data() + i) & live;
+            if ((Words::load(this->data() + i) & bits) != bits)
+                Words::set_bits(this->mutable_data() + i, bits);
         }
     }
 

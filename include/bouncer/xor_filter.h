@@ -20,8 +20,10 @@ struct xor_filter_parameters {
 
 namespace detail {
 
-class xor_layout {
+class xor_layout : public built_once {
   public:
+    template <class Words>
+    using filter = built_filter<xor_layout, Words>;
     using parameters = xor_filter_parameters;
     static constexpr std::uint16_t kind_id = 10;
     static constexpr std::uint16_t layout_version = 1;
@@ -50,6 +52,7 @@ class xor_layout {
         : params_(chosen), seed_word_(seed_word_of(chosen.seed)),
           bytes_(chosen.keys != 0 && chosen.fingerprint_bits == 8) {}
     const parameters& params() const noexcept { return params_; }
+    std::uint64_t word_count() const noexcept { return params_.words; }
 
     // The commonest width is short enough to be inlined where it is asked, the others are a call away.
     bool contains(const std::uint64_t* words, std::uint64_t hash) const noexcept {

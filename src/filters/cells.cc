@@ -2,6 +2,7 @@
 
 #include <bouncer/detail/bits.h>
 #include <bouncer/detail/format.h>
+#include <bouncer/words.h>
 
 #include "filters/solve.h"
 
@@ -153,6 +154,15 @@ result<cells> solve_cells(const goal& wanted, std::uint32_t cell_bits, cell_form
                        "size_bytes is too small for one block, at " + std::to_string(*wanted.size_bytes)};
     in_cells.size_bytes = *wanted.size_bytes / cell_bits;
     return sized_cells(in_cells, cell_bits, form);
+}
+
+result<void> check_control_words(std::string_view kind, std::span<const std::uint64_t> words,
+                                 std::uint64_t most) {
+    bool good = const_words::load(words.data()) <= most;
+    for (const std::uint64_t& each : words.subspan(1)) good &= const_words::load(&each) == 0;
+    if (good) return {};
+    return failure{error_code::corrupt,
+                   "the first words of a " + std::string(kind) + " are none that it writes"};
 }
 
 } // namespace bouncer::detail

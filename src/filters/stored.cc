@@ -10,12 +10,11 @@ result<void> check_field_count(std::string_view kind, std::size_t needed, std::s
                                                      " parameters, and there are " + std::to_string(given)};
 }
 
-result<void> check_words(std::string_view kind, std::uint64_t needed, std::uint64_t given,
-                         const std::uint64_t* first) {
-    if (given < needed)
+result<void> check_words(std::string_view kind, std::uint64_t needed, const region& given) {
+    if (const std::uint64_t words = given.size_bytes() / sizeof(std::uint64_t); words < needed)
         return failure{error_code::corrupt, std::string(kind) + " needs " + std::to_string(needed) +
-                                                " words, and there are " + std::to_string(given)};
-    if (const auto off = reinterpret_cast<std::uintptr_t>(first) % region::alignment_bytes; off != 0)
+                                                " words, and there are " + std::to_string(words)};
+    if (const auto off = reinterpret_cast<std::uintptr_t>(given.data()) % region::alignment_bytes; off != 0)
         return failure{error_code::corrupt, "the words of a filter must be 64-byte aligned, and are " +
                                                 std::to_string(off) + " bytes off"};
     return {};

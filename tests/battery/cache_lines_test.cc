@@ -57,8 +57,9 @@ class counting_filter {
 template <class Layout, class Words>
 class counting_filter_of final : public counting_filter {
   public:
-    counting_filter_of(bit_filter<Layout, Words> made, access_log& touched)
-        : counting_filter(made.layout(), touched), filter(std::move(made)) {}
+    explicit counting_filter_of(const typename Layout::parameters& chosen)
+        : counting_filter(Layout(chosen), Words::log),
+          filter(bit_filter<Layout, Words>::create(chosen).value()) {}
 
     bool add(std::uint64_t hash) override { return filter.add(hash); }
     bool may_contain(std::uint64_t hash) const override { return filter.may_contain(hash); }
@@ -66,7 +67,7 @@ class counting_filter_of final : public counting_filter {
     std::set<std::uintptr_t> prefetched(std::uint64_t hash) const override {
         std::set<std::uintptr_t> lines;
         filter.layout().every_line(hash, [&](std::uint64_t word) {
-            lines.insert(reinterpret_cast<std::uintptr_t>(filter.words().line(0) + word) / 64);
+            lines.insert(reinterpret_cast<std::uintptr_t>(filter.data() + word) / 64);
         });
         return lines;
     }
@@ -75,17 +76,10 @@ class counting_filter_of final : public counting_filter {
     bit_filter<Layout, Words> filter;
 };
 
-// One at a time: the log and the memory are for the newest.
+// One at a time: the log is for the newest.
 template <class Layout, bool Concurrent>
 std::unique_ptr<counting_filter> counting(const typename Layout::parameters& chosen) {
-    static access_log log;
-    static region memory;
-    using words = counting_words<Concurrent>;
-    memory = region::allocate(Layout(chosen).word_count() * 8).value();
-    auto made = bit_filter<Layout, words>::over(
-        {static_cast<std::uint64_t*>(memory.data()), memory.size_bytes() / 8, log}, chosen,
-        Layout::default_hash());
-    return std::make_unique<counting_filter_of<Layout, words>>(std::move(made).value(), log);
+    return std::make_unique<counting_filter_of<Layout, counting_words<Concurrent>>>(chosen);
 }
 
 // A plain or a concurrent one of this kind; every bit filter of all_filters.h.
@@ -207,9 +201,7 @@ TEST(cache_line_bounds, of_the_words_that_an_add_writes) {
     const auto expect_writes = [&]<class Layout>(Layout layout, std::uint64_t least, std::uint64_t most) {
         SCOPED_TRACE(std::string(Layout::kind_name) + ": " + Layout::describe(layout.params()));
         EXPECT_LE(most, Layout::words_per_key);
-        using counted = bit_filter<Layout, counting_region_words>;
-        counting_filter_of<Layout, counting_region_words> f(counted::create(layout.params()).value(),
-                                                            counting_region_words::log);
+        counting_filter_of<Layout, counting_words<true, true>> f(layout.params());
         expect_few(f, least, most);
     };
     using detail::blocked_layout;

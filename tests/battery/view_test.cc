@@ -140,7 +140,7 @@ TEST_P(view, over_borrowed_words) {
 
 TEST(view_of_words, may_not_be_written) {
     const auto f = plain_blocked_bloom::create({.keys = 1'000, .false_positive_rate = 0.01}).value();
-    EXPECT_FALSE(f.view().words().memory().writable());
+    EXPECT_FALSE(f.view().memory().writable());
 }
 
 } // namespace

@@ -102,7 +102,7 @@ class exact_counters {
             std::uint64_t expected = 0;
             for (std::size_t i = 0; i < per_word; ++i)
                 expected |= counters_[word * per_word + i] << (i * chosen_.counter_bits);
-            wrong += f.words().load(word) != expected;
+            wrong += f.data()[word] != expected;
         }
         return wrong;
     }

@@ -129,7 +129,7 @@ void expect_step(std::uint64_t from, std::uint64_t to, void (*step)(F&, std::uin
     const auto places = exact_counters(chosen).places(hash);
     for (std::uint64_t c = 0; c < chosen.units; ++c) {
         const bool own = std::find(places.begin(), places.end(), c) != places.end();
-        ASSERT_EQ(f.words().load(c / 2) >> (c % 2 * 32) & 0xffffffffu, own ? to : from) << c;
+        ASSERT_EQ(f.data()[c / 2] >> (c % 2 * 32) & 0xffffffffu, own ? to : from) << c;
     }
 }
 
@@ -155,9 +155,9 @@ TYPED_TEST(counting_saturation, of_32_bits_merges_up_to_the_limit) {
     const auto merged = [&](std::uint64_t a, std::uint64_t b) {
         auto f = filled_with<TypeParam>(chosen, word_of(32, a));
         EXPECT_TRUE(f.merge(filled_with<TypeParam>(chosen, word_of(32, b))));
-        for (std::uint64_t i = 1; i < f.words().size(); ++i) EXPECT_EQ(f.words().load(i), f.words().load(0));
-        EXPECT_EQ(f.words().load(0) >> 32, f.words().load(0) & 0xffffffffu);
-        return f.words().load(0) >> 32;
+        for (std::uint64_t i = 1; i < f.size_bytes() / 8; ++i) EXPECT_EQ(f.data()[i], f.data()[0]);
+        EXPECT_EQ(f.data()[0] >> 32, f.data()[0] & 0xffffffffu);
+        return f.data()[0] >> 32;
     };
     EXPECT_EQ(merged(0x40000000u, 0x40000001u), 0x80000001u);
     EXPECT_EQ(merged(0x7fffffffu, 0x7fffffffu), 0xc0000000u);

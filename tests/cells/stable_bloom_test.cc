@@ -84,7 +84,7 @@ class reference {
 template <class F>
 std::vector<std::uint64_t> words_of(const F& f) {
     std::vector<std::uint64_t> out;
-    for (std::uint64_t i = 0; i < f.size_bytes() / 8; ++i) out.push_back(f.words().load(i));
+    for (std::uint64_t i = 0; i < f.size_bytes() / 8; ++i) out.push_back(f.data()[i]);
     return out;
 }
 

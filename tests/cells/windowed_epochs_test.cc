@@ -84,15 +84,14 @@ TEST(windowed_epochs, jumps_are_as_many_steps) {
 }
 
 // Words that tell when the epoch is stored.
-class watched_words : public plain_words {
-  public:
-    using plain_words::plain_words;
+struct watched_words : plain_words {
     static inline std::function<void()> when_published;
 
     template <std::memory_order Order = std::memory_order_relaxed>
-    void store(std::uint64_t i, std::uint64_t value) noexcept {
-        plain_words::store<Order>(i, value);
-        if (i == 0 && when_published) when_published();
+    static void store(std::uint64_t* at, std::uint64_t value) noexcept {
+        plain_words::store<Order>(at, value);
+        if (Order == std::memory_order_release && when_published)
+            when_published(); // nothing else is released
     }
 };
 

@@ -21,20 +21,16 @@ namespace {
 // atomic_words that count, per thread, how often a word was written and how often that set a bit.
 class observed_words : public atomic_words {
   public:
-    using atomic_words::atomic_words;
-
     static inline thread_local std::uint64_t writes = 0;
     static inline thread_local std::uint64_t changes = 0;
 
     template <std::memory_order Order = std::memory_order_relaxed>
-    std::uint64_t fetch_or(std::uint64_t i, std::uint64_t bits) noexcept {
-        const std::uint64_t before = atomic_words::fetch_or<Order>(i, bits);
+    static std::uint64_t fetch_or(std::uint64_t* at, std::uint64_t bits) noexcept {
+        const std::uint64_t before = atomic_words::fetch_or<Order>(at, bits);
         note(before, bits);
         return before;
     }
-    static void or_at(std::uint64_t* at, std::uint64_t bits) noexcept {
-        note(std::atomic_ref<std::uint64_t>(*at).fetch_or(bits, std::memory_order_relaxed), bits);
-    }
+    static void set_bits(std::uint64_t* at, std::uint64_t bits) noexcept { fetch_or(at, bits); }
 
   private:
     static void note(std::uint64_t before, std::uint64_t bits) noexcept {

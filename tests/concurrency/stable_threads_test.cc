@@ -73,7 +73,7 @@ TEST(stable_threads, nothing_is_lost_where_nothing_can_be_forgotten) {
             });
         }
         for (std::uint64_t cell = 0; cell < chosen.cells; ++cell) {
-            const std::uint64_t value = f.words().load(16 + cell / 16) >> (4 * (cell % 16)) & 15u;
+            const std::uint64_t value = f.data()[16 + cell / 16] >> (4 * (cell % 16)) & 15u;
             wrong_cells += set[cell] ? value < 15 - down[cell] : value != 0;
         }
     }
@@ -104,7 +104,7 @@ TEST(stable_threads, no_countdown_is_lost) {
     for (const auto& f : filters) {
         EXPECT_EQ(f.adds(), adds);
         for (std::uint64_t cell = 1; cell < chosen.cells; ++cell) {
-            const std::uint64_t value = f.words().load(16 + cell / 16) >> (4 * (cell % 16)) & 15u;
+            const std::uint64_t value = f.data()[16 + cell / 16] >> (4 * (cell % 16)) & 15u;
             wrong_cells += value != 15 - std::min(down[cell], 15u);
         }
     }

@@ -56,7 +56,7 @@ std::vector<unsigned char> bytes_of(const F& f) {
     std::vector<unsigned char> out;
     for (std::uint64_t i = 0; i < f.size_bytes() / 8; ++i)
         for (unsigned byte = 0; byte < 8; ++byte)
-            out.push_back(static_cast<unsigned char>(f.words().load(i) >> (8 * byte)));
+            out.push_back(static_cast<unsigned char>(f.data()[i] >> (8 * byte)));
     return out;
 }
 

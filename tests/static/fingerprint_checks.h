@@ -29,8 +29,7 @@ template <class Filter, class... How>
 Filter built_with(std::span<const std::uint64_t> hashes, const build_options& options, How... how) {
     auto set = detail::sorted_hashes::gather(hashes, options);
     auto made = Filter::layout_type::build_with(set.value(), how..., options);
-    return Filter::over(typename Filter::words_type(std::move(made.value().words)), made.value().params, {})
-        .value();
+    return Filter::over(std::move(made.value().words), made.value().params, {}).value();
 }
 
 template <class Filter>
@@ -130,7 +129,7 @@ void check_far_batches(const Filter& filter, const Table& table, std::span<const
     hashes.insert(hashes.end(), keys.begin(), keys.end());
     std::shuffle(hashes.begin(), hashes.end(), std::mt19937_64(1));
     const auto ask = [&](const std::uint64_t* first, std::size_t count, bool* out) {
-        const std::uint64_t* const words = filter.words().line(0);
+        const std::uint64_t* const words = filter.data();
         const auto far = Table::far_words;
         switch (filter.params().fingerprint_bits) {
         case 8: return table.template contains_each<std::uint8_t>(words, far, first, count, out);
@@ -189,10 +188,8 @@ void check_hostile_words(const Filter& filter) {
     const auto words = filter.params().words;
     const region copy = region::allocate(words * 8).value();
     auto* const at = static_cast<std::uint64_t*>(const_cast<void*>(copy.data()));
-    const auto reset = [&] { std::copy_n(filter.words().line(0), words, at); };
-    const auto open = [&] {
-        return view::over(const_words(region::borrow(copy.data(), words * 8)), filter.params(), {});
-    };
+    const auto reset = [&] { std::copy_n(filter.data(), words, at); };
+    const auto open = [&] { return view::over(region::borrow(copy.data(), words * 8), filter.params(), {}); };
     const auto ask = [&](const view& opened) {
         std::size_t found = 0;
         for (const std::uint64_t hash : extreme_hashes()) found += opened.may_contain(hash);

@@ -54,7 +54,7 @@ static_assert(ribbon::row_shape{8, ~0u}.words_of(0xffffffc0u) == 0x3ffffffu * 8 
 TEST(ribbon_layers, hold_a_sixteenth_less_each) {
     const auto f = ribbon_of(250'000, 1.0 / 256);
     ASSERT_EQ(f.params().shards, 1u);
-    const ribbon::shard_view shard{f.words().line(0)};
+    const ribbon::shard_view shard{f.data()};
     double keys = 250'000;
     for (std::size_t layer = 0; layer + 1 < ribbon::layers; ++layer) {
         const auto slots = static_cast<double>(shard.slots(layer));
@@ -142,7 +142,7 @@ TEST(ribbon_layers, the_last_one_is_tried_again) {
         }
         const auto f = plain_ribbon::build(hashes, {.false_positive_rate = 0.001}).value();
         ASSERT_EQ(f.params().shards, 1u);
-        const ribbon::shard_view shard{f.words().line(0)};
+        const ribbon::shard_view shard{f.data()};
         EXPECT_GE(shard.attempt(), 1u);
         EXPECT_EQ(shard.slots(0) + shard.slots(1) + shard.slots(2), 0u);
         ASSERT_TRUE(f.check_loaded().has_value());

@@ -34,7 +34,7 @@ template <class F>
 template <class F>
 concept is_movable = incremental<F> && requires(F& f, void* block) {
     f.host_block_moved_to(block);
-    f.words().memory().host_block();
+    f.memory().host_block();
 };
 
 // Refers to a filter that lives elsewhere: what every kind has, in every access. What a kind lacks is left to subject::model,
@@ -166,7 +166,7 @@ class adding : public reading<F> {
     }
     void* host_block() const override {
         if constexpr (is_movable<F>)
-            return f.words().memory().host_block();
+            return f.memory().host_block();
         else
             return model::host_block();
     }
@@ -483,7 +483,7 @@ class kind_in_any_access : public kind {
     hash_spec default_hasher() const override { return spec_of(typename F::default_hasher{}); }
     result<subject> view_over(region memory, const choice& c, const hash_spec& spec) const override {
         if constexpr (is_bit_filter<F>::value)
-            return wrapped(view_form<F>::over(const_words(std::move(memory)), given(c), spec));
+            return wrapped(view_form<F>::over(std::move(memory), given(c), spec));
         else
             return kind::view_over(std::move(memory), c, spec);
     }
@@ -544,8 +544,8 @@ class kind_of final : public kind_in_any_access<typename F::template with_words<
             return kind::create(wanted, options);
     }
     result<subject> over(region memory, const choice& c, const hash_spec& spec) const override {
-        if constexpr (requires { F::over(typename F::words_type(std::move(memory)), given(c), spec); })
-            return wrapped(F::over(typename F::words_type(std::move(memory)), given(c), spec));
+        if constexpr (requires { F::over(std::move(memory), given(c), spec); })
+            return wrapped(F::over(std::move(memory), given(c), spec));
         else
             return kind::over(std::move(memory), c, spec);
     }

@@ -35,7 +35,7 @@ inline double rate_variance(math::geometry shape, const std::uint64_t* words, st
 }
 template <class F>
 double rate_variance(const F& f, std::uint64_t keys) {
-    return rate_variance(f.shape(), f.words().line(0), keys);
+    return rate_variance(f.shape(), f.data(), keys);
 }
 
 } // namespace bouncer::test

@@ -49,7 +49,7 @@ class fingerprint_memory final : public dedup_memory {
             some.clear();
         };
         seen.resize(4096);
-        detail::set_layout(stored.params()).for_each(stored.words().line(0), [&](std::uint64_t hash) {
+        detail::set_layout(stored.params()).for_each(stored.data(), [&](std::uint64_t hash) {
             some.push_back(hash);
             if (some.size() == seen.size()) add();
         });
@@ -267,7 +267,7 @@ class window_memory final : public dedup_memory {
         const std::uint64_t now = step_;
         step_ = step;
         step_used_ = used;
-        detail::set_layout(stored->params()).for_each(stored->words().line(0), [&](std::uint64_t slot) {
+        detail::set_layout(stored->params()).for_each(stored->data(), [&](std::uint64_t slot) {
             table_.restore(slot);
         });
         if (schedule_) go_to(now);

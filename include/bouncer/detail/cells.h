@@ -10,7 +10,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace bouncer {
 
@@ -128,6 +130,11 @@ class cells {
 // [any-thread] The smallest cells of this form and width that keep `rate` with `keys` keys; or the best in size_bytes.
 // `wanted` has been adapted by the kind: its keys and rate are those of one layer of cells.
 result<cells> solve_cells(const goal& wanted, std::uint32_t cell_bits, cell_form form);
+
+// [any-thread] The words before the cells are what the kind writes there: at most `most` in the first, zero in the others
+// (corrupt).
+result<void> check_control_words(std::string_view kind, std::span<const std::uint64_t> words,
+                                 std::uint64_t most);
 
 // What needs all cells. Words are read by relaxed loads, so that a scan may run while others write. A cell counts when
 // one of the bits of `mask` is set in it.

@@ -37,14 +37,13 @@ constexpr std::uint32_t narrow_field(std::uint64_t field) noexcept {
 // [any-thread] There is a field for every parameter of the kind (invalid_argument).
 result<void> check_field_count(std::string_view kind, std::size_t needed, std::size_t given);
 // [any-thread] The words that a filter is laid over are enough, and 64-byte aligned (corrupt).
-result<void> check_words(std::string_view kind, std::uint64_t needed, std::uint64_t given,
-                         const std::uint64_t* first);
+result<void> check_words(std::string_view kind, std::uint64_t needed, const region& given);
 
 // [any-thread] What the fields say, checked.
 template <class Layout>
-result<typename Layout::parameters> parameters_from(std::string_view kind,
-                                                    std::span<const std::uint64_t> fields) {
-    if (auto ok = check_field_count(kind, Layout::field_count, fields.size()); !ok) return ok.error();
+result<typename Layout::parameters> parameters_from(std::span<const std::uint64_t> fields) {
+    if (auto ok = check_field_count(Layout::kind_name, Layout::field_count, fields.size()); !ok)
+        return ok.error();
     const typename Layout::parameters chosen = Layout::from_fields(fields.data());
     if (auto ok = Layout::check(chosen); !ok) return ok.error();
     return chosen;
