@@ -71,7 +71,7 @@ bool makes_sense(const goal& wanted) {
 
 template <class F>
 void check_goal(const goal& wanted, const filter_options& options, const result<F>& made) {
-    const bool hash_is_fit = !options.hash || F::check_stored_hash(*options.hash);
+    const bool hash_is_fit = !options.hash || detail::storage_access::check_hash<F>(*options.hash);
     if (!made) {
         const error_code code = made.error().code;
         // Other kinds have larger units, or no size at all.

@@ -96,7 +96,7 @@ byte_vector made_up(input& in) {
     if (in.below(4) != 0) { // what the fields need, if they are right
         for_each_kind<plain_words>([&]<class F>() {
             if (F::kind_id != info.kind) return;
-            const auto words = F::stored_words(info.fields);
+            const auto words = detail::storage_access::words<F>(info.fields);
             if (words) info.payload_bytes = *words * 8;
         });
     }
@@ -158,14 +158,14 @@ class memory_file {
 
 std::vector<std::uint64_t> words_of(const any_filter& filter) {
     std::vector<std::uint64_t> out;
-    for (const detail::stored_segment& each : filter.stored().segments)
+    for (const detail::stored_segment& each : detail::storage_access::stored(filter).segments)
         out.insert(out.end(), each.words, each.words + each.count);
     return out;
 }
 
 bool same(const any_filter& a, const any_filter& b) {
-    const detail::stored_form one = a.stored();
-    const detail::stored_form other = b.stored();
+    const detail::stored_form one = detail::storage_access::stored(a);
+    const detail::stored_form other = detail::storage_access::stored(b);
     return one.kind == other.kind && one.layout_version == other.layout_version && one.hash == other.hash &&
            one.fields == other.fields && words_of(a) == words_of(b);
 }

@@ -128,9 +128,6 @@ class any_filter {
     // cannot be: static ones, and a stable_bloom, which forgets.
     result<bool> overfull(double rate) const;
 
-    // [any-thread] For save().
-    detail::stored_form stored() const;
-
     // [any-thread] visit(filter) with the filter as it is.
     template <class Visit>
     decltype(auto) visit(Visit&& visitor) const {
@@ -143,6 +140,9 @@ class any_filter {
     }
 
   private:
+    friend struct detail::storage_access;
+    detail::stored_form stored() const;
+
     // Moves the filter of the form at `index` into place_.
     void hold(std::size_t index, void* filter) noexcept;
     std::size_t form() const noexcept;

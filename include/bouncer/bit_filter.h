@@ -324,18 +324,6 @@ class bit_filter : public filter_base<Layout, Words> {
     std::uint64_t size_bits() const noexcept { return shape().total_bits(); }
     math::geometry shape() const noexcept { return layout().shape(); }
 
-    // [any-thread] For the format: precondition of both: stored_words(fields) has a value.
-    static math::geometry shape_of_fields(std::span<const std::uint64_t> fields) {
-        return Layout(Layout::from_fields(fields.data())).shape();
-    }
-    static result<std::vector<std::uint64_t>>
-    folded_fields(std::span<const std::uint64_t> fields,
-                  std::uint64_t factor) requires(detail::foldable_layout<Layout>) {
-        auto chosen = Layout(Layout::from_fields(fields.data())).folded(factor);
-        if (!chosen) return chosen.error();
-        return Layout::fields_of(*chosen);
-    }
-
   private:
     template <detail::bit_layout OtherLayout, readable_words OtherWords>
     friend class bit_filter;

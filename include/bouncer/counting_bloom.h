@@ -298,7 +298,7 @@ class basic_counting_bloom : public detail::cell_filter<detail::counting_layout,
         const detail::cells at = this->where();
         const std::uint32_t bits = at.cell_bits();
         const bool halves = at.in_lines() && bits == 4;
-        std::uint64_t* const out = made->loading_segments().front().data();
+        std::uint64_t* const out = detail::storage_access::segments(*made).front().data();
         for (std::uint64_t i = 0; i < at.word_count(); ++i) {
             const std::uint64_t word = Words::load(this->data() + i);
             for (std::uint32_t shift = 0; shift < 64; shift += bits) {

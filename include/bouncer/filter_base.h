@@ -137,45 +137,6 @@ class filter_base {
     // [exclusive] For host-supplied memory: the host has copied the filter's block to another place.
     void host_block_moved_to(void* block) noexcept { memory_.host_block_moved_to(block); }
 
-    // ---- for the file format (detail/stored.h) ---------------------------------------------------------------------
-
-    // [any-thread] Valid while this filter lives and its host does not move its block.
-    detail::stored_form stored() const {
-        return {kind_id,
-                layout_version,
-                hash_,
-                Layout::fields_of(params()),
-                {{data(), layout_.word_count(), Words::concurrent && !Layout::is_static}}};
-    }
-    // [any-thread] Refuses fields that are no parameters (invalid_argument, too_large).
-    static result<void> check_stored_hash(const hash_spec& spec) { return Layout::check_hash(spec); }
-    static result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) {
-        auto chosen = detail::parameters_from<Layout>(fields);
-        if (!chosen) return chosen.error();
-        return Layout(*chosen).word_count();
-    }
-    // [any-thread] Zeroed words of the stored parameters, to be filled through loading_segments() and then checked by
-    // check_loaded(), before anything is asked.
-    static result<filter> for_loading(std::span<const std::uint64_t> fields, const hash_spec& spec,
-                                      const memory_options& memory) requires(Words::writable) {
-        auto chosen = detail::parameters_from<Layout>(fields);
-        if (!chosen) return chosen.error();
-        return zeroed(*chosen, spec, memory);
-    }
-    // [exclusive]
-    std::vector<std::span<std::uint64_t>> loading_segments() requires(Words::writable) {
-        return {{mutable_data(), static_cast<std::size_t>(layout_.word_count())}};
-    }
-    // [any-thread] Whether the words are what this kind writes (corrupt).
-    result<void> check_loaded() const { return layout_.check_words(data()); }
-    // [any-thread] As over(), from fields.
-    static result<filter> over_stored(region memory, std::span<const std::uint64_t> fields,
-                                      const hash_spec& spec) {
-        auto chosen = detail::parameters_from<Layout>(fields);
-        if (!chosen) return chosen.error();
-        return over(std::move(memory), *chosen, spec);
-    }
-
   protected:
     template <detail::filter_layout OtherLayout, readable_words OtherWords>
     friend class filter_base;
@@ -197,6 +158,8 @@ class filter_base {
     }
 
   private:
+    friend struct detail::storage_access;
+
     static result<filter> zeroed(const parameters& chosen, const hash_spec& spec,
                                  const memory_options& options) {
         return detail::guarded([&]() -> result<filter> {
@@ -213,6 +176,38 @@ class filter_base {
         for (std::uint64_t i = 0; i < layout_.word_count(); ++i)
             if (const std::uint64_t word = const_words::load(from + i); word != 0)
                 Words::store(mutable_data() + i, word);
+    }
+
+    // ---- for storage_access (detail/stored.h) ----------------------------------------------------------------------
+
+    detail::stored_form stored() const {
+        return {kind_id,
+                layout_version,
+                hash_,
+                Layout::fields_of(params()),
+                {{data(), layout_.word_count(), Words::concurrent && !Layout::is_static}}};
+    }
+    static result<void> check_stored_hash(const hash_spec& spec) { return Layout::check_hash(spec); }
+    static result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) {
+        auto chosen = detail::parameters_from<Layout>(fields);
+        if (!chosen) return chosen.error();
+        return Layout(*chosen).word_count();
+    }
+    static result<filter> for_loading(std::span<const std::uint64_t> fields, const hash_spec& spec,
+                                      const memory_options& memory) requires(Words::writable) {
+        auto chosen = detail::parameters_from<Layout>(fields);
+        if (!chosen) return chosen.error();
+        return zeroed(*chosen, spec, memory);
+    }
+    std::vector<std::span<std::uint64_t>> loading_segments() requires(Words::writable) {
+        return {{mutable_data(), static_cast<std::size_t>(layout_.word_count())}};
+    }
+    result<void> check_loaded() const { return layout_.check_words(data()); }
+    static result<filter> over_stored(region memory, std::span<const std::uint64_t> fields,
+                                      const hash_spec& spec) {
+        auto chosen = detail::parameters_from<Layout>(fields);
+        if (!chosen) return chosen.error();
+        return over(std::move(memory), *chosen, spec);
     }
 
     Layout layout_;

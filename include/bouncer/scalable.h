@@ -505,7 +505,10 @@ class scalable {
         return false;
     }
 
-    // ---- for the file format (detail/stored.h) ---------------------------------------------------------------------
+  private:
+    friend struct detail::storage_access;
+
+    // ---- for storage_access (detail/stored.h) ----------------------------------------------------------------------
 
     // [any-thread] The layers there are now, as layers() has them. Counts are read first and words later: adds that race
     // with a save may be in the file and not in its counts.
@@ -528,7 +531,7 @@ class scalable {
     }
     // [any-thread] Refuses fields that are no chain (invalid_argument, too_large).
     static result<void> check_stored_hash(const hash_spec& spec) requires(has_kind) {
-        return F::check_stored_hash(spec);
+        return detail::storage_access::check_hash<F>(spec);
     }
     static result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) requires(has_kind) {
         return fields_type::words(fields);
@@ -543,15 +546,16 @@ class scalable {
             return failure{error_code::too_large, "the layers need " + std::to_string(bytes) +
                                                       " bytes, above the memory limit of " +
                                                       std::to_string(memory_limit_bytes())};
-        return from_fields(fields, spec, memory,
-                           [&](const auto& own) { return F::for_loading(own, spec, memory); });
+        return from_fields(fields, spec, memory, [&](const auto& own) {
+            return detail::storage_access::for_loading<F>(own, spec, memory);
+        });
     }
     // [exclusive]
     std::vector<std::span<std::uint64_t>> loading_segments() requires(words_type::writable&& has_kind) {
         std::vector<std::span<std::uint64_t>> out;
         const detail::layer_counts now = chain().now();
         for (std::uint32_t i = 0; i < now.all(); ++i)
-            out.push_back(chain().layer(now, i).filter.loading_segments().front());
+            out.push_back(detail::storage_access::segments(chain().layer(now, i).filter).front());
         return out;
     }
     // [any-thread] A view of layers that lie in one region, one after the other.
@@ -565,15 +569,17 @@ class scalable {
                                                     std::to_string(memory.size_bytes() / 8)};
         const auto* next = static_cast<const std::uint64_t*>(std::as_const(memory).data());
         auto out = from_fields(fields, spec, {}, [&](const auto& own) {
-            const std::uint64_t count = *F::stored_words(own);
+            const std::uint64_t count = *detail::storage_access::words<F>(own);
             const std::uint64_t* const first = std::exchange(next, next + count);
-            return F::over_stored(region::borrow(first, count * sizeof(std::uint64_t)), own, spec);
+            return detail::storage_access::over<F>(region::borrow(first, count * sizeof(std::uint64_t)), own,
+                                                   spec);
         });
         if (out) out->held_->mapped = std::move(memory);
         return out;
     }
+    // What a layer may be is in the fields: nothing is left to check.
+    result<void> check_loaded() const { return {}; }
 
-  private:
     template <class OtherF>
     friend class scalable;
 

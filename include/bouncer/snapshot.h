@@ -99,7 +99,7 @@ struct loader {
     std::uint16_t kind;
     std::uint16_t layout_version;
     std::string_view kind_name;
-    result<std::uint64_t> (*words)(std::span<const std::uint64_t> fields); // F::stored_words
+    result<std::uint64_t> (*words)(std::span<const std::uint64_t> fields); // storage_access::words<F>
     // The caller's, who has keys: another, or keys of another form, is refused before anything is read or allocated.
     std::optional<hash_spec> hash = std::nullopt;
     std::function<result<std::vector<std::span<std::uint64_t>>>(const snapshot_info&, bool trusted_size)>
@@ -145,12 +145,6 @@ class mapped_snapshot {
     std::unique_ptr<state> held_;
 };
 
-// What save() takes: any_filter too, whose kind is not part of its type.
-template <class F>
-concept savable = requires(const F& f) {
-    { f.stored() } -> std::same_as<stored_form>;
-};
-
 // F, or the filter behind keyed<F>.
 template <class T>
 struct stored_as {
@@ -172,7 +166,7 @@ loader expect() {
     return {.kind = F::kind_id,
             .layout_version = F::layout_version,
             .kind_name = F::kind_name,
-            .words = F::stored_words,
+            .words = storage_access::words<F>,
             .hash = std::nullopt,
             .make = nullptr};
 }
@@ -189,15 +183,14 @@ result<F> load_from(const snapshot_origin& from, const memory_options& memory,
             memory_options chosen = memory;
             // A promise of many bytes that may never come must not cost their pages beforehand.
             if (!trusted_size) chosen.prefault = false;
-            auto filter = F::for_loading(info.fields, info.hash, chosen);
+            auto filter = storage_access::for_loading<F>(info.fields, info.hash, chosen);
             if (!filter) return filter.error();
             made.emplace(std::move(*filter));
-            return made->loading_segments();
+            return storage_access::segments(*made);
         };
         auto info = load_form(from, how);
         if (!info) return info.error();
-        if constexpr (requires { made->check_loaded(); })
-            if (auto ok = made->check_loaded(); !ok) return from.named(ok.error());
+        if (auto ok = storage_access::check_loaded(*made); !ok) return from.named(ok.error());
         return std::move(*made);
     });
 }
@@ -226,9 +219,9 @@ requires detail::savable<detail::filter_of<F>> result<void> save(const F& filter
                                                                  const save_options& options = {}) {
     return detail::guarded([&] {
         if constexpr (detail::is_keyed<F>)
-            return detail::save_form(filter.filter().stored(), path, options);
+            return detail::save_form(detail::storage_access::stored(filter.filter()), path, options);
         else
-            return detail::save_form(filter.stored(), path, options);
+            return detail::save_form(detail::storage_access::stored(filter), path, options);
     });
 }
 
@@ -238,9 +231,9 @@ requires detail::savable<detail::filter_of<F>> result<void> save(const F& filter
                                                                  const save_options& options = {}) {
     return detail::guarded([&] {
         if constexpr (detail::is_keyed<F>)
-            return detail::save_form(filter.filter().stored(), sink, options);
+            return detail::save_form(detail::storage_access::stored(filter.filter()), sink, options);
         else
-            return detail::save_form(filter.stored(), sink, options);
+            return detail::save_form(detail::storage_access::stored(filter), sink, options);
     });
 }
 
@@ -280,7 +273,7 @@ result<View> map_from(const std::string& path, verification how, const std::opti
         expected.hash = hash;
         auto file = mapped_snapshot::open(path, file_access::read_only, how, expected);
         if (!file) return file.error();
-        return View::over_stored(file->take_payload(), file->info().fields, file->info().hash);
+        return storage_access::over<View>(file->take_payload(), file->info().fields, file->info().hash);
     });
 }
 
@@ -361,7 +354,7 @@ auto shared_from(const std::string& path, verification how, const std::optional<
         expected.hash = hash;
         auto file = mapped_snapshot::open(path, file_access::read_write, how, expected);
         if (!file) return file.error();
-        auto filter = F::over_stored(file->take_payload(), file->info().fields, file->info().hash);
+        auto filter = storage_access::over<F>(file->take_payload(), file->info().fields, file->info().hash);
         if (!filter) return filter.error();
         auto finished = finish(std::move(*filter));
         if (!finished) return finished.error();

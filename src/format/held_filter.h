@@ -105,7 +105,7 @@ class held_reader : public held_filter {
     std::string describe() const final { return filter_.describe(); }
     hash_spec hash() const noexcept final { return filter_.hash(); }
     std::uint64_t size_bytes() const noexcept final { return filter_.size_bytes(); }
-    stored_form stored() const final { return filter_.stored(); }
+    stored_form stored() const final { return storage_access::stored(filter_); }
     bool may_contain(std::uint64_t hash) const noexcept final { return filter_.may_contain(hash); }
     std::size_t may_contain(std::span<const std::uint64_t> hashes,
                             std::span<bool> answers) const noexcept final {

@@ -15,18 +15,24 @@ kind_entry entry_of() {
     kind_entry out{.id = F::kind_id,
                    .layout_version = F::layout_version,
                    .name = F::kind_name,
-                   .words = F::stored_words,
-                   .check_hash = F::check_stored_hash,
+                   .words = storage_access::words<F>,
+                   .check_hash = storage_access::check_hash<F>,
                    .union_is_or = F::union_is_or,
                    .is_static = !incremental<F>,
                    .window_steps = nullptr,
                    .folded = nullptr,
                    .shape = nullptr};
     if constexpr (foldable<F>) {
-        out.folded = [](std::span<const std::uint64_t> fields, std::uint64_t factor) {
-            return F::folded_fields(fields, factor);
+        using layout = typename F::layout_type;
+        out.folded = [](std::span<const std::uint64_t> fields,
+                        std::uint64_t factor) -> result<std::vector<std::uint64_t>> {
+            auto chosen = layout(layout::from_fields(fields.data())).folded(factor);
+            if (!chosen) return chosen.error();
+            return layout::fields_of(*chosen);
         };
-        out.shape = [](std::span<const std::uint64_t> fields) { return F::shape_of_fields(fields); };
+        out.shape = [](std::span<const std::uint64_t> fields) {
+            return layout(layout::from_fields(fields.data())).shape();
+        };
     }
     if constexpr (rotating<F>)
         out.window_steps = [](std::span<const std::uint64_t> fields) {

@@ -97,13 +97,15 @@ TEST_F(counting_files, shared) {
 TEST_F(counting_files, refuse_fields_that_are_no_parameters) {
     using fields = std::vector<std::uint64_t>;
     const fields good{1'024, 6, 8, 1};
-    EXPECT_EQ(atomic_counting_bloom::stored_words(good).value(), 128u);
+    EXPECT_EQ(detail::storage_access::words<atomic_counting_bloom>(good).value(), 128u);
     const std::uint64_t far = std::uint64_t{1} << 32;
     const auto refused = [](const fields& given, error_code code) {
-        EXPECT_TRUE(fails_with(atomic_counting_bloom::stored_words(given), code));
-        EXPECT_TRUE(fails_with(atomic_counting_bloom::for_loading(given, {}, {}), code));
+        EXPECT_TRUE(fails_with(detail::storage_access::words<atomic_counting_bloom>(given), code));
+        EXPECT_TRUE(
+            fails_with(detail::storage_access::for_loading<atomic_counting_bloom>(given, {}, {}), code));
         EXPECT_TRUE(fails_with(
-            counting_bloom_view::over_stored(region::allocate(1'024, {}).value(), given, {}), code));
+            detail::storage_access::over<counting_bloom_view>(region::allocate(1'024, {}).value(), given, {}),
+            code));
     };
     for (const fields& given : {fields{},
                                 fields{1'024},
@@ -133,20 +135,23 @@ TEST_F(counting_files, refuse_fields_that_are_no_parameters) {
 
 TEST_F(counting_files, refuse_words_that_are_too_few_or_misaligned) {
     const std::vector<std::uint64_t> fields{1'024, 6, 8, 1}; // 1024 bytes
-    EXPECT_TRUE(fails_with(counting_bloom_view::over_stored(region::allocate(960, {}).value(), fields, {}),
-                           error_code::corrupt, "128"));
+    EXPECT_TRUE(fails_with(
+        detail::storage_access::over<counting_bloom_view>(region::allocate(960, {}).value(), fields, {}),
+        error_code::corrupt, "128"));
     auto enough = region::allocate(2'048, {}).value();
     const auto* const off = static_cast<const std::byte*>(enough.data()) + 8;
-    EXPECT_TRUE(fails_with(counting_bloom_view::over_stored(region::borrow(off, 1'024), fields, {}),
-                           error_code::corrupt, "8"));
-    EXPECT_TRUE(counting_bloom_view::over_stored(region::borrow(enough.data(), 1'024), fields, {}));
+    EXPECT_TRUE(
+        fails_with(detail::storage_access::over<counting_bloom_view>(region::borrow(off, 1'024), fields, {}),
+                   error_code::corrupt, "8"));
+    EXPECT_TRUE(
+        detail::storage_access::over<counting_bloom_view>(region::borrow(enough.data(), 1'024), fields, {}));
 }
 
 // Any words are counters: a filter over them works, whatever they say.
 TEST_F(counting_files, of_random_words_work) {
     for_each_form(1'000, 0.01, [](const counting_bloom_parameters& chosen) {
         auto f = atomic_counting_bloom::create(chosen).value();
-        const auto words = f.loading_segments().front();
+        const auto words = detail::storage_access::segments(f).front();
         for (std::size_t i = 0; i < words.size(); ++i) words[i] = random_hash(9, i);
         const auto hashes = random_hashes(2'000, 10);
         for (const std::uint64_t hash : hashes) {

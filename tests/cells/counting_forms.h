@@ -132,7 +132,8 @@ class exact_counters {
 template <class F>
 F filled_with(const counting_bloom_parameters& chosen, std::uint64_t word) {
     F f = F::create(chosen).value();
-    for (const auto segment : f.loading_segments()) std::fill(segment.begin(), segment.end(), word);
+    for (const auto segment : detail::storage_access::segments(f))
+        std::fill(segment.begin(), segment.end(), word);
     return f;
 }
 

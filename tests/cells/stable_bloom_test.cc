@@ -296,8 +296,9 @@ TEST(stable_bloom_parameters, refused) {
         EXPECT_TRUE(fails_with(plain_stable_bloom::check(chosen), code, values...));
         EXPECT_TRUE(fails_with(plain_stable_bloom::create(chosen), code, values...));
         const std::vector<std::uint64_t> fields{chosen.cells, chosen.k, chosen.cell_bits, chosen.decrements};
-        EXPECT_TRUE(fails_with(plain_stable_bloom::stored_words(fields), code, values...));
-        EXPECT_TRUE(fails_with(plain_stable_bloom::for_loading(fields, {}, {}), code, values...));
+        EXPECT_TRUE(fails_with(detail::storage_access::words<plain_stable_bloom>(fields), code, values...));
+        EXPECT_TRUE(fails_with(detail::storage_access::for_loading<plain_stable_bloom>(fields, {}, {}), code,
+                               values...));
     };
     refused({}, error_code::invalid_argument);
     refused({0, 3, 4, 1}, error_code::invalid_argument, "cells", "0");
@@ -316,7 +317,7 @@ TEST(stable_bloom_parameters, refused) {
 
 TEST(stable_bloom_parameters, hostile_fields) {
     const auto words = [](std::vector<std::uint64_t> fields) {
-        return plain_stable_bloom::stored_words(fields);
+        return detail::storage_access::words<plain_stable_bloom>(fields);
     };
     EXPECT_EQ(words({512, 3, 1, 11}).value(), 16u + 8);
     EXPECT_TRUE(fails_with(words({}), error_code::invalid_argument, "4", "0"));

@@ -103,11 +103,13 @@ TEST(windowed_whole, file_keeps_keys_epoch_and_generations) {
 }
 
 TEST(windowed_whole, words_before_the_cells_that_it_does_not_write_are_corrupt) {
-    const auto fields = plain_windowed_bloom::create(windowed_forms(100, 0.01)[0]).value().stored().fields;
+    const auto fields =
+        detail::storage_access::stored(plain_windowed_bloom::create(windowed_forms(100, 0.01)[0]).value())
+            .fields;
     const auto with = [&](std::size_t word, std::uint64_t value) {
-        auto f = plain_windowed_bloom::for_loading(fields, {}, {}).value();
-        f.loading_segments()[0][word] = value;
-        return f.check_loaded();
+        auto f = detail::storage_access::for_loading<plain_windowed_bloom>(fields, {}, {}).value();
+        detail::storage_access::segments(f)[0][word] = value;
+        return detail::storage_access::check_loaded(f);
     };
     EXPECT_TRUE(with(0, plain_windowed_bloom::epoch_most).has_value());
     EXPECT_TRUE(
@@ -116,12 +118,12 @@ TEST(windowed_whole, words_before_the_cells_that_it_does_not_write_are_corrupt) 
     EXPECT_TRUE(fails_with(with(1, 1), error_code::corrupt));
     EXPECT_TRUE(fails_with(with(15, 1), error_code::corrupt));
     // A mapped one is looked at too.
-    auto f = plain_windowed_bloom::for_loading(fields, {}, {}).value();
-    const auto words = f.loading_segments()[0];
+    auto f = detail::storage_access::for_loading<plain_windowed_bloom>(fields, {}, {}).value();
+    const auto words = detail::storage_access::segments(f)[0];
     words[0] = ~std::uint64_t{0};
-    EXPECT_TRUE(fails_with(
-        windowed_bloom_view::over_stored(region::borrow(words.data(), words.size_bytes()), fields, {}),
-        error_code::corrupt));
+    EXPECT_TRUE(fails_with(detail::storage_access::over<windowed_bloom_view>(
+                               region::borrow(words.data(), words.size_bytes()), fields, {}),
+                           error_code::corrupt));
 }
 
 TEST(windowed_whole, parameters_that_make_no_sense_are_refused) {

@@ -36,7 +36,8 @@ void expect_within_budget(const chain& f) {
     for (const auto& layer : f.layers()) spent += layer.promised_rate;
     EXPECT_LT(spent, f.promised_fpr());
     EXPECT_LE(f.layer_count(), chain::layers_most);
-    EXPECT_TRUE(chain::stored_words(f.stored().fields)); // so a file of it opens
+    EXPECT_TRUE(detail::storage_access::words<chain>(
+        detail::storage_access::stored(f).fields)); // so a file of it opens
 }
 
 // Both layers of `other` are full or of other parameters, so they are copied: the case that once took a layer out of the

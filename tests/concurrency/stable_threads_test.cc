@@ -90,7 +90,7 @@ TEST(stable_threads, no_countdown_is_lost) {
     std::vector<atomic_stable_bloom> filters;
     for (std::uint64_t round = 0; round < rounds; ++round) {
         filters.push_back(atomic_stable_bloom::create(chosen).value());
-        const auto words = filters.back().loading_segments().front();
+        const auto words = detail::storage_access::segments(filters.back()).front();
         std::fill(words.begin() + 16, words.end(), ~std::uint64_t{0});
     }
     spin_barrier together(2);

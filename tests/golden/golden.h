@@ -17,7 +17,7 @@ typename F::parameters parameters_of(const golden& file) {
         std::vector<std::uint64_t> fields;
         std::istringstream numbers(file.fields.at("fields"));
         for (std::uint64_t field = 0; numbers >> field;) fields.push_back(field);
-        return F::for_loading(fields, default_hash_of<F>(), {}).value().params();
+        return detail::storage_access::for_loading<F>(fields, default_hash_of<F>(), {}).value().params();
     }
     typename F::parameters out{};
     size_parameter(out) = file.number("size");

@@ -77,7 +77,7 @@ inline goal goal_of(const golden& file) {
 template <class F>
 std::vector<std::uint64_t> words_of(const F& f) {
     std::vector<std::uint64_t> out;
-    for (const bouncer::detail::stored_segment& each : f.stored().segments)
+    for (const bouncer::detail::stored_segment& each : bouncer::detail::storage_access::stored(f).segments)
         out.insert(out.end(), each.words, each.words + each.count);
     return out;
 }

@@ -106,7 +106,7 @@ TEST(scalable_snapshot, all_64_layers_fit_a_header) {
                  .value();
     f.add_batch(random_hashes(66 * 5'000, 84)); // some are false positives
     ASSERT_EQ(f.layer_count(), 64u);
-    EXPECT_LE(f.stored().fields.size(), 367u);
+    EXPECT_LE(detail::storage_access::stored(f).fields.size(), 367u);
     save(f, folder / "f", {.label = std::string(1'024, 'x')}).value();
     EXPECT_TRUE(load<plain_scalable_bloom>(folder / "f").value() == f);
     EXPECT_TRUE(map<scalable_bloom_view>(folder / "f").value() == f);
@@ -114,23 +114,26 @@ TEST(scalable_snapshot, all_64_layers_fit_a_header) {
 
 class scalable_fields : public ::testing::Test {
   protected:
-    const fields good = some_chain<plain_scalable_bloom>().stored().fields;
+    const fields good = detail::storage_access::stored(some_chain<plain_scalable_bloom>()).fields;
     static constexpr std::size_t head = 9;
     static constexpr std::size_t per_layer = 5;
 
     void refused(std::size_t at, std::uint64_t value, error_code code = error_code::invalid_argument) const {
         fields bad = good;
         bad[at] = value;
-        EXPECT_TRUE(fails_with(plain_scalable_bloom::stored_words(bad), code)) << at << " = " << value;
-        EXPECT_FALSE(plain_scalable_bloom::for_loading(bad, {}, {})) << at << " = " << value;
-        EXPECT_FALSE(scalable_bloom_view::over_stored(region(), bad, {})) << at << " = " << value;
+        EXPECT_TRUE(fails_with(detail::storage_access::words<plain_scalable_bloom>(bad), code))
+            << at << " = " << value;
+        EXPECT_FALSE(detail::storage_access::for_loading<plain_scalable_bloom>(bad, {}, {}))
+            << at << " = " << value;
+        EXPECT_FALSE(detail::storage_access::over<scalable_bloom_view>(region(), bad, {}))
+            << at << " = " << value;
     }
 };
 
 TEST_F(scalable_fields, are_what_was_saved) {
     const auto f = some_chain<plain_scalable_bloom>();
     EXPECT_EQ(good.size(), head + per_layer * f.layer_count());
-    EXPECT_EQ(plain_scalable_bloom::stored_words(good).value() * 8,
+    EXPECT_EQ(detail::storage_access::words<plain_scalable_bloom>(good).value() * 8,
               plain_scalable_bloom(f.clone().value()).size_bytes());
 }
 
@@ -167,32 +170,34 @@ TEST_F(scalable_fields, hostile_ones_are_refused) {
     refused(head + 3, ~std::uint64_t{0}); // count
     fields bad = good;
     bad.pop_back();
-    EXPECT_FALSE(plain_scalable_bloom::stored_words(bad));
+    EXPECT_FALSE(detail::storage_access::words<plain_scalable_bloom>(bad));
     bad.resize(5);
-    EXPECT_FALSE(plain_scalable_bloom::stored_words(bad));
-    EXPECT_FALSE(plain_scalable_bloom::stored_words({}));
+    EXPECT_FALSE(detail::storage_access::words<plain_scalable_bloom>(bad));
+    EXPECT_FALSE(detail::storage_access::words<plain_scalable_bloom>({}));
     bad = good;
     bad.push_back(0);
-    EXPECT_FALSE(plain_scalable_bloom::stored_words(bad));
+    EXPECT_FALSE(detail::storage_access::words<plain_scalable_bloom>(bad));
 }
 
 TEST_F(scalable_fields, sums_beyond_the_limit) {
     fields bad = good;
     for (const std::size_t layer : {0u, 1u})
         bad[head + layer * per_layer] = std::uint64_t{1} << 41; // 2^44 words
-    EXPECT_TRUE(fails_with(plain_scalable_bloom::stored_words(bad), error_code::too_large));
+    EXPECT_TRUE(fails_with(detail::storage_access::words<plain_scalable_bloom>(bad), error_code::too_large));
     // Within the limit of the layout, beyond that of the machine: refused before anything is allocated.
     bad = good;
     for (const std::size_t layer : {0u, 1u}) bad[head + layer * per_layer] = std::uint64_t{1} << 39;
-    EXPECT_TRUE(plain_scalable_bloom::stored_words(bad));
-    EXPECT_TRUE(fails_with(plain_scalable_bloom::for_loading(bad, {}, {}), error_code::too_large));
+    EXPECT_TRUE(detail::storage_access::words<plain_scalable_bloom>(bad));
+    EXPECT_TRUE(fails_with(detail::storage_access::for_loading<plain_scalable_bloom>(bad, {}, {}),
+                           error_code::too_large));
 }
 
 TEST_F(scalable_fields, memory_that_is_too_small) {
     const auto f = some_chain<plain_scalable_bloom>();
     alignas(64) static const std::uint64_t few[8] = {};
-    EXPECT_TRUE(fails_with(scalable_bloom_view::over_stored(region::borrow(few, sizeof few), good, {}),
-                           error_code::corrupt, "8"));
+    EXPECT_TRUE(fails_with(
+        detail::storage_access::over<scalable_bloom_view>(region::borrow(few, sizeof few), good, {}),
+        error_code::corrupt, "8"));
 }
 
 } // namespace

@@ -76,7 +76,7 @@ struct claim {
         bad[capacity_at] = capacity != 0 ? capacity : math::capacity(shape, spent);
         bad[count_at] = std::uint64_t{1} << 48;
         bad[layer_rate_at] = std::bit_cast<std::uint64_t>(spent);
-        return plain_scalable_bloom::for_loading(bad, {}, {});
+        return detail::storage_access::for_loading<plain_scalable_bloom>(bad, {}, {});
     }
 };
 
@@ -210,7 +210,7 @@ TEST(scalable_stored_capacity, what_a_copy_claims_is_taken_back) {
 }
 
 void expect_opens(const chain& f, const char* what) {
-    const auto words = chain::stored_words(f.stored().fields);
+    const auto words = detail::storage_access::words<chain>(detail::storage_access::stored(f).fields);
     EXPECT_TRUE(words) << what << ", " << f.describe() << ": " << words.error().message;
 }
 

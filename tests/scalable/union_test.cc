@@ -75,7 +75,8 @@ TYPED_TEST(scalable_union, full_layers_are_copied_while_the_promise_has_room) {
     double promised = 0;
     for (const auto& layer : a.layers()) promised += layer.promised_rate;
     EXPECT_LT(promised, a.promised_fpr());
-    EXPECT_TRUE(TypeParam::stored_words(a.stored().fields)); // with what remains
+    EXPECT_TRUE(detail::storage_access::words<TypeParam>(
+        detail::storage_access::stored(a).fields)); // with what remains
     EXPECT_TRUE(a.promise_holds());
     expect_all(a, a_keys);
     expect_all(a, b_keys);

@@ -88,7 +88,7 @@ TEST_P(any_filter_of, is_created_by_name_and_answers_as_its_kind) {
         EXPECT_TRUE(fails_with(any.capacity(0.001), error_code::unsupported, k.is.name));
     }
     EXPECT_EQ(visited_kind(any), k.is.id);
-    EXPECT_TRUE(same_state(any.stored(), typed.stored()));
+    EXPECT_TRUE(same_state(detail::storage_access::stored(any), typed.stored()));
 
     if (k.is.deletable) {
         EXPECT_EQ(any.count(all[0]).value(), typed.count(all[0]));
@@ -171,7 +171,7 @@ TEST_P(any_filter_of, goes_through_a_file_and_a_stream) {
     for (const any_filter& each : forms) {
         EXPECT_EQ(each.kind(), k.is.id);
         EXPECT_EQ(visited_kind(each), k.is.id);
-        EXPECT_TRUE(same_state(each.stored(), typed.stored()));
+        EXPECT_TRUE(same_state(detail::storage_access::stored(each), typed.stored()));
     }
 }
 

@@ -76,7 +76,7 @@ class interchange : public ::testing::Test {
     static std::vector<std::uint64_t> words_of(const std::string& path) {
         const auto filter = open(path).value();
         std::vector<std::uint64_t> out;
-        for (const auto& each : filter.stored().segments)
+        for (const auto& each : detail::storage_access::stored(filter).segments)
             out.insert(out.end(), each.words, each.words + each.count);
         return out;
     }

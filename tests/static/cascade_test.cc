@@ -157,20 +157,20 @@ TEST(cascade, words_that_lead_astray_are_refused) {
     const auto listed = random_hashes(30'000, 1);
     auto f = plain_cascade::build(hashes_span(listed), random_hashes(200'000, 2)).value();
     ASSERT_GT(f.params().levels, 3u);
-    const auto words = f.loading_segments().front();
+    const auto words = detail::storage_access::segments(f).front();
     std::size_t refused = 0, tried = 0;
     for (std::uint64_t i = 0; i < f.params().levels * 8; ++i)
         for (unsigned bit = 0; bit < 64; ++bit) {
             words[i] ^= std::uint64_t{1} << bit;
             ++tried;
-            if (f.check_loaded())
+            if (detail::storage_access::check_loaded(f))
                 for (const std::uint64_t hash : random_hashes(20, bit)) (void)f.may_contain(hash); // no crash
             else
                 ++refused;
             words[i] ^= std::uint64_t{1} << bit;
         }
     EXPECT_GT(refused, tried / 4);
-    ASSERT_TRUE(f.check_loaded().has_value());
+    ASSERT_TRUE(detail::storage_access::check_loaded(f).has_value());
 }
 
 } // namespace

@@ -249,7 +249,7 @@ void expect_refused(const Filter& filter, error_code code, Change change) {
     auto params = filter.params();
     change(params);
     EXPECT_TRUE(fails_with(Filter::check(params), code)) << Filter::describe(params);
-    EXPECT_FALSE(Filter::stored_words(Filter::layout_type::fields_of(params)));
+    EXPECT_FALSE(detail::storage_access::words<Filter>(Filter::layout_type::fields_of(params)));
 }
 template <class Filter>
 void check_hostile_parameters(const Filter& filter) {
@@ -266,7 +266,7 @@ void check_hostile_parameters(const Filter& filter) {
         expect_refused(filter, invalid, [&](auto& p) { p.shards = shards; });
     auto fields = Filter::layout_type::fields_of(filter.params());
     fields.pop_back();
-    EXPECT_FALSE(Filter::stored_words(fields));
+    EXPECT_FALSE(detail::storage_access::words<Filter>(fields));
 }
 
 template <class Filter>

@@ -145,7 +145,7 @@ TEST(ribbon_layers, the_last_one_is_tried_again) {
         const ribbon::shard_view shard{f.data()};
         EXPECT_GE(shard.attempt(), 1u);
         EXPECT_EQ(shard.slots(0) + shard.slots(1) + shard.slots(2), 0u);
-        ASSERT_TRUE(f.check_loaded().has_value());
+        ASSERT_TRUE(detail::storage_access::check_loaded(f).has_value());
         for (const std::uint64_t hash : hashes) ASSERT_TRUE(f.may_contain(hash));
         answers got(hashes.size());
         EXPECT_EQ(f.may_contain(hashes, got.span()), keys);
@@ -156,15 +156,15 @@ TEST(ribbon_words, that_lead_astray_are_refused) {
     auto f = ribbon_of(300'000, 0.01); // of one shard
     auto g = ribbon_of(1'000'000, 0.01);
     for (plain_ribbon* each : {&f, &g}) {
-        const auto words = each->loading_segments().front();
-        ASSERT_TRUE(each->check_loaded().has_value());
+        const auto words = detail::storage_access::segments(*each).front();
+        ASSERT_TRUE(detail::storage_access::check_loaded(*each).has_value());
         const std::uint64_t entries = each->params().shards * ribbon::entry_words;
         std::size_t refused = 0, tried = 0;
         for (std::uint64_t i = 0; i < entries; ++i)
             for (unsigned bit = 0; bit < 64; ++bit) {
                 words[i] ^= std::uint64_t{1} << bit;
                 ++tried;
-                if (each->check_loaded())
+                if (detail::storage_access::check_loaded(*each))
                     for (const std::uint64_t hash : random_hashes(50, bit))
                         (void)each->may_contain(hash); // no crash
                 else
@@ -172,7 +172,7 @@ TEST(ribbon_words, that_lead_astray_are_refused) {
                 words[i] ^= std::uint64_t{1} << bit;
             }
         EXPECT_GT(refused, tried / 2);
-        ASSERT_TRUE(each->check_loaded().has_value());
+        ASSERT_TRUE(detail::storage_access::check_loaded(*each).has_value());
     }
 }
 
@@ -192,9 +192,10 @@ TEST(ribbon_words, parameters_of_hostile_files_are_refused) {
     EXPECT_TRUE(refused([](auto& p) { p.words = 0; }));
     std::vector<std::uint64_t> fields = bouncer::detail::ribbon_layout::fields_of(good);
     fields[5] = std::uint64_t{1} << 32; // a fraction that is none
-    EXPECT_FALSE(plain_ribbon::stored_words(fields).has_value());
+    EXPECT_FALSE(detail::storage_access::words<plain_ribbon>(fields).has_value());
     fields.pop_back();
-    EXPECT_TRUE(fails_with(plain_ribbon::stored_words(fields), error_code::invalid_argument, "6", "5"));
+    EXPECT_TRUE(fails_with(detail::storage_access::words<plain_ribbon>(fields), error_code::invalid_argument,
+                           "6", "5"));
 }
 
 } // namespace

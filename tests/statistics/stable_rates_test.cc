@@ -193,7 +193,7 @@ TEST(stable_rates, fpr_at_on_the_way) {
         std::vector<sample> rate(steps.size());
         for (std::uint64_t trial = 0; trial < 20 + scaled(60); ++trial) {
             f.clear();
-            f.loading_segments().front()[0] = trial << 32;
+            detail::storage_access::segments(f).front()[0] = trial << 32;
             std::uint64_t added = 0;
             for (std::size_t s = 0; s < steps.size(); ++s) {
                 for (; added < steps[s]; ++added) f.add(keys.next());

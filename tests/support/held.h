@@ -96,7 +96,7 @@ class reading : public subject::model {
     hash_spec hash() const override { return f.hash(); }
     choice params() const override { return choice_of<F>(f.params()); }
     std::string describe() const override { return f.describe(); }
-    detail::stored_form stored() const override { return f.stored(); }
+    detail::stored_form stored() const override { return detail::storage_access::stored(f); }
 
   protected:
     F& f;
@@ -462,10 +462,10 @@ class kind_in_any_access : public kind {
         }
     }
     result<void> check_stored_hash(const hash_spec& spec) const override {
-        return F::check_stored_hash(spec);
+        return detail::storage_access::check_hash<F>(spec);
     }
     result<std::uint64_t> stored_words(std::span<const std::uint64_t> fields) const override {
-        return F::stored_words(fields);
+        return detail::storage_access::words<F>(fields);
     }
     hash_spec default_hash() const override { return default_hash_of<F>(); }
     result<subject> map(const std::string& path, verification how) const override {
@@ -588,9 +588,9 @@ class kind_of final : public kind_in_any_access<typename F::template with_words<
         }
     }
     result<subject> loaded(hash_span fields, const hash_spec& spec, hash_span words) const override {
-        auto made = F::for_loading(fields, spec, {});
+        auto made = detail::storage_access::for_loading<F>(fields, spec, {});
         if (!made) return made.error();
-        if (!words.empty()) copy_words(words, made->loading_segments());
+        if (!words.empty()) copy_words(words, detail::storage_access::segments(*made));
         return wrapped(std::move(made));
     }
 };

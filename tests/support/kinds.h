@@ -162,7 +162,7 @@ std::vector<typename F::parameters> variants(std::uint64_t keys, double rate) {
 // How the hashes of a kind are made, unless told: prehashed, or the one hash that it fixes.
 template <class F>
 hash_spec default_hash_of() {
-    return F::check_stored_hash({}) ? hash_spec{} : spec_of(typename F::default_hasher{});
+    return detail::storage_access::check_hash<F>({}) ? hash_spec{} : spec_of(typename F::default_hasher{});
 }
 
 template <class F>

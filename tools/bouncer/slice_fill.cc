@@ -77,8 +77,7 @@ std::optional<slice_fill> measure_slices(const any_filter& filter) {
     if (!keys) return std::nullopt;
     return filter.visit([&]<class F>(const F& f) -> std::optional<slice_fill> {
         if constexpr (requires { f.shape(); } && F::kind_id != atomic_stable_bloom::kind_id) {
-            const auto form = f.stored();
-            std::span words(form.segments.front().words, form.segments.front().count);
+            std::span words(f.data(), f.size_bytes() / sizeof(std::uint64_t));
             if constexpr (F::kind_id == atomic_counting_bloom::kind_id) {
                 const std::uint32_t bits = f.params().counter_bits;
                 return measure(f.shape(), {words, bits, (std::uint64_t{1} << bits) - 1}, *keys);

@@ -79,7 +79,7 @@ class chain_fields {
         double spent = 0;
         for (std::uint32_t i = 0; i < layers; ++i) {
             const layer each = at(fields, i);
-            auto own = F::stored_words(each.own);
+            auto own = storage_access::words<F>(each.own);
             if (!own) return in_layer(i, own.error());
             if constexpr (own_count % 2 == 0) {
                 if (fields[head + i * per_layer + packed_count - 1] >> 32 != 0)

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bouncer::detail {
@@ -49,30 +50,76 @@ result<typename Layout::parameters> parameters_from(std::span<const std::uint64_
     return chosen;
 }
 
-// Can be saved.
+// The friend of every filter through which its storage is reached: by snapshot.h and src/format, and by filters that hold
+// others. A filter has these functions in private, under the names that are called here.
+struct storage_access {
+    // [any-thread] What a file of the filter holds; valid while it lives and its host does not move its block.
+    template <class F>
+    static auto stored(const F& filter) -> decltype(filter.stored()) {
+        return filter.stored();
+    }
+    // [any-thread] Whether the kind takes this hash.
+    template <class F>
+    static auto check_hash(const hash_spec& spec) -> decltype(F::check_stored_hash(spec)) {
+        return F::check_stored_hash(spec);
+    }
+    // [any-thread] How many words follow these fields; refuses fields that are no parameters (invalid_argument, too_large).
+    template <class F>
+    static auto words(std::span<const std::uint64_t> fields) -> decltype(F::stored_words(fields)) {
+        return F::stored_words(fields);
+    }
+    // [any-thread] A filter of zeroed words of the stored parameters, to be filled through segments() and then checked by
+    // check_loaded(), before anything is asked.
+    template <class F>
+    static auto for_loading(std::span<const std::uint64_t> fields, const hash_spec& spec,
+                            const memory_options& memory) -> decltype(F::for_loading(fields, spec, memory)) {
+        return F::for_loading(fields, spec, memory);
+    }
+    // [exclusive]
+    template <class F>
+    static auto segments(F& filter) -> decltype(filter.loading_segments()) {
+        return filter.loading_segments();
+    }
+    // [any-thread] Whether the words are what the kind writes (corrupt).
+    template <class F>
+    static auto check_loaded(const F& filter) -> decltype(filter.check_loaded()) {
+        return filter.check_loaded();
+    }
+    // [any-thread] A filter over words that already hold one.
+    template <class F>
+    static auto over(region memory, std::span<const std::uint64_t> fields, const hash_spec& spec)
+        -> decltype(F::over_stored(std::move(memory), fields, spec)) {
+        return F::over_stored(std::move(memory), fields, spec);
+    }
+};
+
+// What save() takes: any_filter too, whose kind is not part of its type.
 template <class F>
-concept storable = requires(const F& f, std::span<const std::uint64_t> fields) {
+concept savable = requires(const F& f) {
+    { storage_access::stored(f) } -> std::same_as<stored_form>;
+};
+
+// Can be saved, and read by those who know the kind.
+template <class F>
+concept storable = savable<F> && requires(std::span<const std::uint64_t> fields) {
     { F::kind_id } -> std::convertible_to<std::uint16_t>;
     { F::layout_version } -> std::convertible_to<std::uint16_t>;
-    { f.stored() } -> std::same_as<stored_form>;
-    {
-        F::stored_words(fields)
-        } -> std::same_as<result<std::uint64_t>>; // checks the fields; how many words follow
+    { storage_access::words<F>(fields) } -> std::same_as<result<std::uint64_t>>;
 };
 
 // Can be loaded: an empty one of the stored parameters, whose words are then filled in.
 template <class F>
 concept loadable = storable<F> && requires(F& f, std::span<const std::uint64_t> fields, const hash_spec& spec,
                                            const memory_options& memory) {
-    { F::for_loading(fields, spec, memory) } -> std::same_as<result<F>>;
-    { f.loading_segments() } -> std::same_as<std::vector<std::span<std::uint64_t>>>;
+    { storage_access::for_loading<F>(fields, spec, memory) } -> std::same_as<result<F>>;
+    { storage_access::segments(f) } -> std::same_as<std::vector<std::span<std::uint64_t>>>;
 };
 
 // Can live in a mapped file: its whole state is one segment of a size that does not change.
 template <class F>
 concept mappable = storable<F> &&
     requires(region memory, std::span<const std::uint64_t> fields, const hash_spec& spec) {
-    { F::over_stored(std::move(memory), fields, spec) } -> std::same_as<result<F>>;
+    { storage_access::over<F>(std::move(memory), fields, spec) } -> std::same_as<result<F>>;
 };
 
 } // namespace bouncer::detail
