@@ -25,17 +25,16 @@ struct subject_of {
     unsigned lines;      // a query reads
     bool adjacent_lines; // one after the other, not each at a place of its own
 };
-const subject_of<bouncer::plain_ribbon> ribbons{"ribbon", {.false_positive_rate = static_rate}, 2, true};
+const subject_of<bouncer::ribbon> ribbons{"ribbon", {.false_positive_rate = static_rate}, 2, true};
 // Of 7 and 10 columns: a key's two blocks begin anywhere in a line, so that they lie in 2.6 and 3.4 lines on average.
-const subject_of<bouncer::plain_ribbon> ribbons_1pct{"ribbon_1pct", {.false_positive_rate = 0.01}, 3, true};
-const subject_of<bouncer::plain_ribbon> ribbons_01pct{
-    "ribbon_01pct", {.false_positive_rate = 0.001}, 4, true};
-const subject_of<bouncer::plain_binary_fuse> fuses{"fuse", {.false_positive_rate = static_rate}, 3, false};
-const subject_of<bouncer::plain_binary_fuse> fuses4{
+const subject_of<bouncer::ribbon> ribbons_1pct{"ribbon_1pct", {.false_positive_rate = 0.01}, 3, true};
+const subject_of<bouncer::ribbon> ribbons_01pct{"ribbon_01pct", {.false_positive_rate = 0.001}, 4, true};
+const subject_of<bouncer::binary_fuse> fuses{"fuse", {.false_positive_rate = static_rate}, 3, false};
+const subject_of<bouncer::binary_fuse> fuses4{
     "fuse4", {.false_positive_rate = static_rate, .prefer = bouncer::prefer::space}, 4, false};
-const subject_of<bouncer::plain_xor_filter> xors{"xor", {.false_positive_rate = static_rate}, 3, false};
+const subject_of<bouncer::xor_filter> xors{"xor", {.false_positive_rate = static_rate}, 3, false};
 // Level 0, of 7 to 8 columns, answers most of the keys that are not listed.
-const subject_of<bouncer::plain_cascade> cascades{"cascade", {}, 3, true};
+const subject_of<bouncer::cascade> cascades{"cascade", {}, 3, true};
 
 template <class F>
 F built(const subject_of<F>& kind, std::span<const std::uint64_t> hashes, unsigned threads) {
@@ -126,7 +125,7 @@ class measuring {
         double ns = 0;
         const auto peak = extra_mib([&] {
             ns = wall_of([&] {
-                (void)value_of(bouncer::plain_ribbon::build(source, ribbons.goal, {.memory_cap_bytes = cap}));
+                (void)value_of(bouncer::ribbon::build(source, ribbons.goal, {.memory_cap_bytes = cap}));
             });
         });
         if (peak) out_.values["static.spill_peak"] = {*peak * 1024 * 1024 / static_cast<double>(cap), 0, 0};
@@ -141,8 +140,7 @@ class measuring {
         if (!queries && !wanted_("static.cascade_bits")) return;
         const auto listed = some_present(0, 100'000);
         const auto others = some_present(100'000, 9'900'000);
-        const auto f =
-            value_of(bouncer::plain_cascade::build(std::span<const std::uint64_t>(listed), others));
+        const auto f = value_of(bouncer::cascade::build(std::span<const std::uint64_t>(listed), others));
         const double bound = bouncer::math::exact_set_bits(listed.size(), others.size());
         out_.values["static.cascade_bits"] = {8 * static_cast<double>(f.size_bytes()) / bound, 0, 0};
         if (!queries) return;
@@ -153,7 +151,7 @@ class measuring {
                                   : others[below(scrambled(i), others.size())];
         query_times(cascades, f, 10 * million, asked, name);
         for (row& each : out_.rows)
-            if (each.kind == bouncer::plain_cascade::kind_name) each.bits_per_key = f.bits_per_key();
+            if (each.kind == bouncer::cascade::kind_name) each.bits_per_key = f.bits_per_key();
     }
 
   private:

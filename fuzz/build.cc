@@ -75,7 +75,7 @@ void build_and_check(input& in) {
 void cascade_and_check(input& in) {
     const std::vector<std::uint64_t> listed = any_hashes(in);
     const std::vector<std::uint64_t> others = any_hashes(in);
-    const auto made = plain_cascade::build(std::span<const std::uint64_t>(listed), others, {.threads = 1});
+    const auto made = cascade::build(std::span<const std::uint64_t>(listed), others, {.threads = 1});
     if (!made) return check_failure(made);
     for (const std::uint64_t hash : listed) law(made->may_contain(hash), "what is listed is there");
     for (const std::uint64_t hash : others) law(!made->may_contain(hash), "what is not listed is not");

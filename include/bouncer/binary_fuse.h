@@ -25,7 +25,7 @@ namespace detail {
 class fuse_layout : public built_once {
   public:
     template <class Words>
-    using filter = built_filter<fuse_layout, Words>;
+    using filter = built_filter<fuse_layout, form<Words>>;
     using parameters = binary_fuse_parameters;
     static constexpr std::uint16_t kind_id = 11;
     static constexpr std::uint16_t layout_version = 1;
@@ -94,11 +94,7 @@ class fuse_layout : public built_once {
 
 } // namespace detail
 
-template <readable_words Words>
-using basic_binary_fuse = built_filter<detail::fuse_layout, Words>;
-
-using plain_binary_fuse = basic_binary_fuse<plain_words>;
-using atomic_binary_fuse = basic_binary_fuse<atomic_words>; // as the plain one: nothing changes
-using binary_fuse_view = basic_binary_fuse<const_words>;
+using binary_fuse = built_filter<detail::fuse_layout>;
+using binary_fuse_view = built_filter<detail::fuse_layout, const_words>;
 
 } // namespace bouncer

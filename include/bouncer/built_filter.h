@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -59,11 +60,14 @@ concept built_layout = filter_layout<L> &&
 struct built_once : takes_any_hash {
     static constexpr bool is_static = true;
     static constexpr bool is_exact = false;
+    // Nobody changes such a filter, so it needs no choice of access: a filter, or a view.
+    template <class Words>
+    using form = std::conditional_t<Words::writable, plain_words, const_words>;
 };
 
 } // namespace detail
 
-template <class Layout, readable_words Words>
+template <class Layout, readable_words Words = plain_words>
 class built_filter : public filter_base<Layout, Words> {
     static_assert(detail::built_layout<Layout>);
     using base = filter_base<Layout, Words>;

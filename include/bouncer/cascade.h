@@ -26,7 +26,7 @@ namespace detail {
 class cascade_layout : public built_once {
   public:
     template <class Words>
-    using filter = built_filter<cascade_layout, Words>;
+    using filter = built_filter<cascade_layout, form<Words>>;
     using parameters = cascade_parameters;
     static constexpr std::uint16_t kind_id = 13;
     static constexpr std::uint16_t layout_version = 1;
@@ -82,10 +82,7 @@ class cascade_layout : public built_once {
 
 } // namespace detail
 
-template <class Words>
-using basic_cascade = built_filter<detail::cascade_layout, Words>;
-using plain_cascade = basic_cascade<plain_words>;
-using atomic_cascade = basic_cascade<atomic_words>;
-using cascade_view = basic_cascade<const_words>;
+using cascade = built_filter<detail::cascade_layout>;
+using cascade_view = built_filter<detail::cascade_layout, const_words>;
 
 } // namespace bouncer

@@ -23,7 +23,7 @@ namespace detail {
 class set_layout : public built_once {
   public:
     template <class Words>
-    using filter = built_filter<set_layout, Words>;
+    using filter = built_filter<set_layout, form<Words>>;
     using parameters = fingerprint_set_parameters;
     static constexpr std::uint16_t kind_id = 14;
     static constexpr std::uint16_t layout_version = 1;
@@ -90,10 +90,7 @@ class set_layout : public built_once {
 
 } // namespace detail
 
-template <readable_words Words>
-using basic_fingerprint_set = built_filter<detail::set_layout, Words>;
-using plain_fingerprint_set = basic_fingerprint_set<plain_words>;
-using atomic_fingerprint_set = basic_fingerprint_set<atomic_words>; // as the plain one: nothing changes
-using fingerprint_set_view = basic_fingerprint_set<const_words>;
+using fingerprint_set = built_filter<detail::set_layout>;
+using fingerprint_set_view = built_filter<detail::set_layout, const_words>;
 
 } // namespace bouncer

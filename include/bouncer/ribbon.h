@@ -23,7 +23,7 @@ namespace detail {
 class ribbon_layout : public built_once {
   public:
     template <class Words>
-    using filter = built_filter<ribbon_layout, Words>;
+    using filter = built_filter<ribbon_layout, form<Words>>;
     using parameters = ribbon_parameters;
     static constexpr std::uint16_t kind_id = 12;
     static constexpr std::uint16_t layout_version = 1;
@@ -82,10 +82,7 @@ class ribbon_layout : public built_once {
 
 } // namespace detail
 
-template <class Words>
-using basic_ribbon = built_filter<detail::ribbon_layout, Words>;
-using plain_ribbon = basic_ribbon<plain_words>;
-using atomic_ribbon = basic_ribbon<atomic_words>;
-using ribbon_view = basic_ribbon<const_words>;
+using ribbon = built_filter<detail::ribbon_layout>;
+using ribbon_view = built_filter<detail::ribbon_layout, const_words>;
 
 } // namespace bouncer

@@ -23,7 +23,7 @@ namespace detail {
 class xor_layout : public built_once {
   public:
     template <class Words>
-    using filter = built_filter<xor_layout, Words>;
+    using filter = built_filter<xor_layout, form<Words>>;
     using parameters = xor_filter_parameters;
     static constexpr std::uint16_t kind_id = 10;
     static constexpr std::uint16_t layout_version = 1;
@@ -80,11 +80,7 @@ class xor_layout : public built_once {
 
 } // namespace detail
 
-template <readable_words Words>
-using basic_xor_filter = built_filter<detail::xor_layout, Words>;
-
-using plain_xor_filter = basic_xor_filter<plain_words>;
-using atomic_xor_filter = basic_xor_filter<atomic_words>; // as the plain one: nothing changes
-using xor_filter_view = basic_xor_filter<const_words>;
+using xor_filter = built_filter<detail::xor_layout>;
+using xor_filter_view = built_filter<detail::xor_layout, const_words>;
 
 } // namespace bouncer

@@ -103,8 +103,8 @@ constexpr double fuse_rate_least = 0x1p-31;
 
 std::string_view kind_for(const goal& wanted) {
     return wanted.prefer == prefer::space || wanted.false_positive_rate.value_or(1) < fuse_rate_least
-               ? atomic_ribbon::kind_name
-               : atomic_binary_fuse::kind_name;
+               ? ribbon::kind_name
+               : binary_fuse::kind_name;
 }
 
 template <class F>

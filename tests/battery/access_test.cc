@@ -110,7 +110,7 @@ TEST(access_pairs, of_chains) {
 }
 
 TEST(access_pairs, of_built) {
-    using kind = basic_binary_fuse<plain_words>;
+    using kind = binary_fuse;
     const auto hashes = random_hashes(2'000, 1);
     const goal wanted{.false_positive_rate = 0.01};
     expect_equal_and_cloned(kind::build(hashes, wanted).value(),

@@ -147,11 +147,10 @@ TEST(golden_files, hold_the_words_of_keyed_filters) {
     expect_words_of_keys<atomic_split_block_bloom>(); // xxh64
     expect_words_of_keys<plain_dcso_bloom>();         // fnv1
     for_each_golden([](const kind& k, const golden& file) {
-        if (k.is.id != plain_binary_fuse::kind_id) return;
+        if (k.is.id != binary_fuse::kind_id) return;
         std::vector<std::string> keys;
         for (std::uint64_t i = 0; i < file.number("keys"); ++i) keys.push_back(std::to_string(i));
-        EXPECT_EQ(words_of(keyed<plain_binary_fuse>::build(keys, goal_of(file)).value().filter()),
-                  file.words);
+        EXPECT_EQ(words_of(keyed<binary_fuse>::build(keys, goal_of(file)).value().filter()), file.words);
     });
 }
 

@@ -100,9 +100,9 @@ TEST(no_memory_beside, wrappers) {
     const build_options build{.memory = refusing_memory(),
                               .threads = 1,
                               .temporary_folder = "/tmp/a folder that is longer than any small string"};
-    EXPECT_GT(walk([&] { return keyed<plain_binary_fuse>::build(names, few, {}, build); }), 0u);
+    EXPECT_GT(walk([&] { return keyed<binary_fuse>::build(names, few, {}, build); }), 0u);
     const std::vector<std::string> strangers{"someone whose name is not in the list", "eve"};
-    EXPECT_GT(walk([&] { return keyed<plain_cascade>::build(names, strangers, {}, build); }), 0u);
+    EXPECT_GT(walk([&] { return keyed<cascade>::build(names, strangers, {}, build); }), 0u);
     walk([&] { return keyed<blocked_bloom_view, xxh64>::wrap(keys.filter().view()); }, [] {},
          error_code::mismatch);
 

@@ -305,7 +305,7 @@ TEST_P(built, goes_through_files_and_streams) {
 // keyed hashes, and the kind builds: one that peels and one that solves stand for all.
 template <class F>
 class built_of_keys : public ::testing::Test {};
-using keyed_kinds = ::testing::Types<plain_binary_fuse, plain_ribbon>;
+using keyed_kinds = ::testing::Types<binary_fuse, ribbon>;
 TYPED_TEST_SUITE(built_of_keys, keyed_kinds);
 
 TYPED_TEST(built_of_keys, is_found_by_keys) {

@@ -35,7 +35,7 @@ TEST(cascade, is_exact_whatever_the_sides) {
             SCOPED_TRACE(std::to_string(listed) + " of " + std::to_string(listed + others));
             const auto in = random_hashes(listed, 1);
             const auto out = random_hashes(others, 2);
-            const auto f = plain_cascade::build(hashes_span(in), out).value();
+            const auto f = cascade::build(hashes_span(in), out).value();
             EXPECT_EQ(f.keys(), listed);
             EXPECT_EQ(f.params().others, others);
             EXPECT_EQ(f.expected_fpr(), 0.0);
@@ -49,7 +49,7 @@ TEST(cascade, of_ten_million_keys_is_exact_and_small) {
     const std::size_t revoked = universe / 100;
     const auto listed = random_hashes(revoked, 1);
     const auto others = random_hashes(universe - revoked, 2);
-    const auto f = plain_cascade::build(hashes_span(listed), others).value();
+    const auto f = cascade::build(hashes_span(listed), others).value();
     expect_exact(f, listed, others);
     const double bound = math::exact_set_bits(revoked, universe - revoked) / static_cast<double>(revoked);
     RecordProperty("bits_per_listed_key", std::to_string(f.bits_per_key()));
@@ -64,10 +64,10 @@ TEST(cascade, of_ten_million_keys_is_exact_and_small) {
 TEST(cascade, of_a_universe_that_is_nearly_all_listed_holds_the_others) {
     const auto listed = random_hashes(99'000, 1);
     const auto others = random_hashes(1'000, 2);
-    const auto f = plain_cascade::build(hashes_span(listed), others).value();
+    const auto f = cascade::build(hashes_span(listed), others).value();
     expect_exact(f, listed, others);
     EXPECT_LE(static_cast<double>(f.size_bytes()) * 8, 4 * math::exact_set_bits(99'000, 1'000));
-    const auto all = plain_cascade::build(hashes_span(listed), hashes_span()).value();
+    const auto all = cascade::build(hashes_span(listed), hashes_span()).value();
     EXPECT_EQ(all.size_bytes(), 64u);
     expect_exact(all, listed, {});
 }
@@ -75,18 +75,18 @@ TEST(cascade, of_a_universe_that_is_nearly_all_listed_holds_the_others) {
 TEST(cascade, is_the_same_for_every_order_repetition_and_number_of_threads) {
     auto listed = random_hashes(5'000, 1);
     auto others = random_hashes(80'000, 2);
-    const auto f = plain_cascade::build(hashes_span(listed), others, {.threads = 1}).value();
+    const auto f = cascade::build(hashes_span(listed), others, {.threads = 1}).value();
     std::reverse(listed.begin(), listed.end());
     others.insert(others.end(), others.begin(), others.begin() + 100);
-    EXPECT_TRUE(f == plain_cascade::build(hashes_span(listed), others, {.threads = 3}).value());
-    EXPECT_FALSE(f == plain_cascade::build(hashes_span(listed), others, {.seed = 9}).value());
+    EXPECT_TRUE(f == cascade::build(hashes_span(listed), others, {.threads = 3}).value());
+    EXPECT_FALSE(f == cascade::build(hashes_span(listed), others, {.seed = 9}).value());
 }
 
 TEST(cascade, refuses_a_key_on_both_sides) {
     const auto listed = random_hashes(100, 1);
     auto others = random_hashes(100, 2);
     others.push_back(listed[17]);
-    EXPECT_TRUE(fails_with(plain_cascade::build(hashes_span(listed), others), error_code::invalid_argument,
+    EXPECT_TRUE(fails_with(cascade::build(hashes_span(listed), others), error_code::invalid_argument,
                            "both lists", "100", "101"));
 }
 
@@ -102,8 +102,8 @@ TEST(cascade, refuses_a_memory_cap_and_names_one_that_would_do) {
     const scratch_folder folder;
     const auto capped = [&](std::size_t listed, std::size_t others, std::uint64_t cap) {
         const auto in = random_hashes(listed, 1);
-        return plain_cascade::build(hashes_span(in), random_hashes(others, 2),
-                                    {.memory_cap_bytes = cap, .temporary_folder = folder.path()});
+        return cascade::build(hashes_span(in), random_hashes(others, 2),
+                              {.memory_cap_bytes = cap, .temporary_folder = folder.path()});
     };
     struct sides {
         std::size_t listed, others;
@@ -131,8 +131,8 @@ TEST(cascade, refuses_a_memory_cap_and_names_one_that_would_do) {
 
 TEST(cascade, ends_when_progress_says_stop) {
     const auto listed = random_hashes(5'000, 1);
-    EXPECT_TRUE(fails_with(plain_cascade::build(hashes_span(listed), random_hashes(50'000, 2),
-                                                {.progress = [](const build_progress&) { return false; }}),
+    EXPECT_TRUE(fails_with(cascade::build(hashes_span(listed), random_hashes(50'000, 2),
+                                          {.progress = [](const build_progress&) { return false; }}),
                            error_code::cancelled));
 }
 
@@ -141,12 +141,12 @@ TEST(cascade, goes_through_files) {
     const std::string path = folder / "revoked.bnc";
     std::vector<std::string> revoked, good;
     for (int i = 0; i < 20'000; ++i) (i % 50 == 0 ? revoked : good).push_back("serial " + std::to_string(i));
-    const auto f = keyed<plain_cascade>::build(revoked, good).value();
+    const auto f = keyed<cascade>::build(revoked, good).value();
     save(f, path, {.durable = false}).value();
     const auto mapped = map<keyed<cascade_view>>(path).value();
     for (const std::string& each : revoked) ASSERT_TRUE(mapped.may_contain(each));
     for (const std::string& each : good) ASSERT_FALSE(mapped.may_contain(each));
-    EXPECT_TRUE(load<plain_cascade>(path).value() == f.filter());
+    EXPECT_TRUE(load<cascade>(path).value() == f.filter());
     auto any = open(path).value();
     EXPECT_EQ(any.kind_name(), "cascade");
     EXPECT_TRUE(fails_with(any.add(1), error_code::unsupported, "cascade", "build"));
@@ -155,7 +155,7 @@ TEST(cascade, goes_through_files) {
 
 TEST(cascade, words_that_lead_astray_are_refused) {
     const auto listed = random_hashes(30'000, 1);
-    auto f = plain_cascade::build(hashes_span(listed), random_hashes(200'000, 2)).value();
+    auto f = cascade::build(hashes_span(listed), random_hashes(200'000, 2)).value();
     ASSERT_GT(f.params().levels, 3u);
     const auto words = detail::storage_access::segments(f).front();
     std::size_t refused = 0, tried = 0;

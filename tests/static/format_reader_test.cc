@@ -150,37 +150,37 @@ u64 checked(std::size_t keys, const goal& wanted) {
 }
 
 TEST(format_reader, of_an_xor_filter) {
-    EXPECT_EQ(checked<plain_xor_filter>(270'000, {.false_positive_rate = 0.01}), 0x6241da452619a422u);
-    EXPECT_EQ(checked<plain_xor_filter>(270'000, {.false_positive_rate = 1e-4}), 0x538b09cf7cb5307bu);
-    EXPECT_EQ(checked<plain_xor_filter>(270'000, {.false_positive_rate = 1e-9}), 0x481d9f92b026213cu);
+    EXPECT_EQ(checked<xor_filter>(270'000, {.false_positive_rate = 0.01}), 0x6241da452619a422u);
+    EXPECT_EQ(checked<xor_filter>(270'000, {.false_positive_rate = 1e-4}), 0x538b09cf7cb5307bu);
+    EXPECT_EQ(checked<xor_filter>(270'000, {.false_positive_rate = 1e-9}), 0x481d9f92b026213cu);
 }
 
 TEST(format_reader, of_a_binary_fuse_of_three_cells) {
-    EXPECT_EQ(checked<plain_binary_fuse>(2'100'000, {.false_positive_rate = 0.01}), 0x851467f6f7ce2c79u);
+    EXPECT_EQ(checked<binary_fuse>(2'100'000, {.false_positive_rate = 0.01}), 0x851467f6f7ce2c79u);
     if (!whole_sizes) return; // two million keys each
-    EXPECT_EQ(checked<plain_binary_fuse>(2'100'000, {.false_positive_rate = 1e-4}), 0x282f876a354bf17au);
-    EXPECT_EQ(checked<plain_binary_fuse>(2'100'000, {.false_positive_rate = 1e-9}), 0x615749e4a7e6f7c6u);
+    EXPECT_EQ(checked<binary_fuse>(2'100'000, {.false_positive_rate = 1e-4}), 0x282f876a354bf17au);
+    EXPECT_EQ(checked<binary_fuse>(2'100'000, {.false_positive_rate = 1e-9}), 0x615749e4a7e6f7c6u);
 }
 
 TEST(format_reader, of_a_binary_fuse_of_four_cells) {
     const auto of = [](double rate) -> goal {
         return {.false_positive_rate = rate, .prefer = prefer::space};
     };
-    EXPECT_EQ(checked<plain_binary_fuse>(2'100'000, of(0.01)), 0xb26fcf50c861d2fcu);
+    EXPECT_EQ(checked<binary_fuse>(2'100'000, of(0.01)), 0xb26fcf50c861d2fcu);
     if (!whole_sizes) return;
-    EXPECT_EQ(checked<plain_binary_fuse>(2'100'000, of(1e-4)), 0x09f830f45581594au);
-    EXPECT_EQ(checked<plain_binary_fuse>(2'100'000, of(1e-9)), 0x2b8083617927df91u);
+    EXPECT_EQ(checked<binary_fuse>(2'100'000, of(1e-4)), 0x09f830f45581594au);
+    EXPECT_EQ(checked<binary_fuse>(2'100'000, of(1e-9)), 0x2b8083617927df91u);
 }
 
 TEST(format_reader, of_a_ribbon) {
-    EXPECT_EQ(checked<plain_ribbon>(540'000, {.false_positive_rate = 0.00390625}), 0xebe00de9b9181749u);
-    EXPECT_EQ(checked<plain_ribbon>(540'000, {.false_positive_rate = 0.01}),
+    EXPECT_EQ(checked<ribbon>(540'000, {.false_positive_rate = 0.00390625}), 0xebe00de9b9181749u);
+    EXPECT_EQ(checked<ribbon>(540'000, {.false_positive_rate = 0.01}),
               0xf0507aae12048250u); // narrow blocks
-    EXPECT_EQ(checked<plain_ribbon>(540'000, {.false_positive_rate = 3e-7}), 0x2ec34ad733d814ceu);
+    EXPECT_EQ(checked<ribbon>(540'000, {.false_positive_rate = 3e-7}), 0x2ec34ad733d814ceu);
 }
 
 TEST(format_reader, of_a_fingerprint_set) {
-    EXPECT_EQ(checked<plain_fingerprint_set>(140'000, {.false_positive_rate = 0.01}), 0x3ba93e3e12153775u);
+    EXPECT_EQ(checked<fingerprint_set>(140'000, {.false_positive_rate = 0.01}), 0x3ba93e3e12153775u);
 }
 
 } // namespace

@@ -12,8 +12,8 @@ struct form {
 
 class fuse : public ::testing::TestWithParam<form> {
   protected:
-    static plain_binary_fuse make(std::span<const std::uint64_t> hashes, const build_options& options = {}) {
-        return built_with<plain_binary_fuse>(hashes, options, GetParam().arity, GetParam().bits);
+    static binary_fuse make(std::span<const std::uint64_t> hashes, const build_options& options = {}) {
+        return built_with<binary_fuse>(hashes, options, GetParam().arity, GetParam().bits);
     }
 };
 INSTANTIATE_TEST_SUITE_P(forms, fuse,
@@ -35,11 +35,11 @@ TEST_P(fuse, finds_every_key_and_few_others) {
 }
 
 TEST_P(fuse, difficult_sets) {
-    check_difficult_sets<plain_binary_fuse>(GetParam().arity, GetParam().bits);
+    check_difficult_sets<binary_fuse>(GetParam().arity, GetParam().bits);
 }
 
 TEST_P(fuse, deterministic) {
-    check_deterministic<plain_binary_fuse>(scaled(3'300'000), GetParam().arity, GetParam().bits);
+    check_deterministic<binary_fuse>(scaled(3'300'000), GetParam().arity, GetParam().bits);
 }
 
 TEST_P(fuse, far_batches) {
@@ -83,19 +83,19 @@ TEST_P(fuse, bits_per_key) {
 }
 
 TEST(fuse_goals, are_kept_or_refused) {
-    check_goals<plain_binary_fuse>();
+    check_goals<binary_fuse>();
 }
 
 TEST(fuse_goals, reads_are_3_wise_and_space_4_wise) {
     const auto hashes = random_hashes(scaled(1'000'000), 7);
-    const auto reads = plain_binary_fuse::build(hashes, {.false_positive_rate = 0.01}).value();
+    const auto reads = binary_fuse::build(hashes, {.false_positive_rate = 0.01}).value();
     const auto space =
-        plain_binary_fuse::build(hashes, {.false_positive_rate = 0.01, .prefer = prefer::space}).value();
+        binary_fuse::build(hashes, {.false_positive_rate = 0.01, .prefer = prefer::space}).value();
     EXPECT_EQ(reads.params().arity, 3u);
     EXPECT_EQ(space.params().arity, 4u);
     EXPECT_LT(space.size_bytes(), reads.size_bytes());
     expect_all_found(space, hashes);
-    EXPECT_EQ(plain_binary_fuse::solve({.keys = 1000, .false_positive_rate = 0.01, .prefer = prefer::space})
+    EXPECT_EQ(binary_fuse::solve({.keys = 1000, .false_positive_rate = 0.01, .prefer = prefer::space})
                   .value()
                   .arity,
               4u);
@@ -113,30 +113,24 @@ TEST(fuse_build, of_one_shard) {
     check_builder(detail::fuse_shape<4>{128});
 }
 
-TEST(fuse_build, the_three_kinds_of_words_agree) {
+TEST(fuse_build, a_view_agrees) {
     const auto hashes = random_hashes(5000, 9);
-    const goal wanted{.false_positive_rate = 0.01};
-    const auto plain = plain_binary_fuse::build(hashes, wanted).value();
-    const auto atomic = atomic_binary_fuse::build(hashes, wanted).value();
-    EXPECT_TRUE(plain == atomic);
-    EXPECT_TRUE(plain.view() == atomic);
-    expect_all_found(atomic, hashes);
-    expect_all_found(plain.view(), hashes);
+    const auto filter = binary_fuse::build(hashes, {.false_positive_rate = 0.01}).value();
+    EXPECT_TRUE(filter.view() == filter);
+    expect_all_found(filter.view(), hashes);
 }
 
 TEST(fuse_wide, arithmetic_beyond_32_bits) {
     const std::uint64_t keys = (std::uint64_t{1} << 32) + 1;
-    const auto filter =
-        plain_binary_fuse::build(random_hashes(10, 10), {.false_positive_rate = 0.01}).value();
+    const auto filter = binary_fuse::build(random_hashes(10, 10), {.false_positive_rate = 0.01}).value();
     for (const double rate : {0.01, 0.001, 1e-8}) {
-        const auto three = plain_binary_fuse::solve({.keys = keys, .false_positive_rate = rate}).value();
+        const auto three = binary_fuse::solve({.keys = keys, .false_positive_rate = rate}).value();
         EXPECT_EQ(three.shards, 4096u);
         EXPECT_NEAR(static_cast<double>(three.words) * 64 / static_cast<double>(keys),
                     1.13 * three.fingerprint_bits, 0.01 * three.fingerprint_bits);
         check_wide_arithmetic(filter, three, detail::fuse_layout(three).table<3>());
         const auto four =
-            plain_binary_fuse::solve({.keys = keys, .false_positive_rate = rate, .prefer = prefer::space})
-                .value();
+            binary_fuse::solve({.keys = keys, .false_positive_rate = rate, .prefer = prefer::space}).value();
         check_wide_arithmetic(filter, four, detail::fuse_layout(four).table<4>());
     }
 }

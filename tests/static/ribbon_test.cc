@@ -14,10 +14,10 @@
 namespace bouncer::test {
 namespace {
 
-namespace ribbon = bouncer::detail::ribbon;
+namespace rows = bouncer::detail::ribbon;
 
-plain_ribbon ribbon_of(std::size_t keys, double rate, std::uint64_t stream = 1) {
-    return plain_ribbon::build(random_hashes(keys, stream), {.false_positive_rate = rate}).value();
+ribbon ribbon_of(std::size_t keys, double rate, std::uint64_t stream = 1) {
+    return ribbon::build(random_hashes(keys, stream), {.false_positive_rate = rate}).value();
 }
 
 TEST(ribbon_space, is_half_a_percent_above_the_bound) {
@@ -42,21 +42,21 @@ TEST(ribbon_space, small_sets_pay_for_their_ends) {
 }
 
 // Coefficients and fingerprints of the specification, so that nobody changes them by mistake.
-static_assert(ribbon::coefficients_of(0) % 2 == 1);
-static_assert(ribbon::code_words_of(0) == 0 && ribbon::code_words_of(64) == 1 &&
-              ribbon::code_words_of(128 * 32 + 63) == 1 && ribbon::code_words_of(128 * 32 + 64) == 2);
-static_assert(ribbon::row_shape{8, 0}.words_of(640) == 80);
-static_assert(ribbon::row_shape{8, 1u << 31}.words_of(640) == 76); // of 577 starts at most half: four blocks
-static_assert(ribbon::row_shape{8, ~0u}.words_of(128) == 15);      // 65 starts: one of the two
-static_assert(ribbon::row_shape{8, ~0u}.words_of(64) == 8);
-static_assert(ribbon::row_shape{8, ~0u}.words_of(0xffffffc0u) == 0x3ffffffu * 8 - (0x3ffffffu - 1));
+static_assert(rows::coefficients_of(0) % 2 == 1);
+static_assert(rows::code_words_of(0) == 0 && rows::code_words_of(64) == 1 &&
+              rows::code_words_of(128 * 32 + 63) == 1 && rows::code_words_of(128 * 32 + 64) == 2);
+static_assert(rows::row_shape{8, 0}.words_of(640) == 80);
+static_assert(rows::row_shape{8, 1u << 31}.words_of(640) == 76); // of 577 starts at most half: four blocks
+static_assert(rows::row_shape{8, ~0u}.words_of(128) == 15);      // 65 starts: one of the two
+static_assert(rows::row_shape{8, ~0u}.words_of(64) == 8);
+static_assert(rows::row_shape{8, ~0u}.words_of(0xffffffc0u) == 0x3ffffffu * 8 - (0x3ffffffu - 1));
 
 TEST(ribbon_layers, hold_a_sixteenth_less_each) {
     const auto f = ribbon_of(250'000, 1.0 / 256);
     ASSERT_EQ(f.params().shards, 1u);
-    const ribbon::shard_view shard{f.data()};
+    const rows::shard_view shard{f.data()};
     double keys = 250'000;
-    for (std::size_t layer = 0; layer + 1 < ribbon::layers; ++layer) {
+    for (std::size_t layer = 0; layer + 1 < rows::layers; ++layer) {
         const auto slots = static_cast<double>(shard.slots(layer));
         if (keys < 300) break;
         EXPECT_GE(slots, keys * 0.9375 - 64);
@@ -64,7 +64,7 @@ TEST(ribbon_layers, hold_a_sixteenth_less_each) {
         keys -= slots;
         keys = layer == 0 ? static_cast<double>(shard.slots(1)) / 0.9375 : keys;
     }
-    EXPECT_LE(shard.slots(ribbon::layers - 1), 512u);
+    EXPECT_LE(shard.slots(rows::layers - 1), 512u);
 }
 
 // The scalar form of eight_parities, which every machine must agree with.
@@ -81,7 +81,7 @@ TEST(ribbon_query, parities_are_those_of_single_columns) {
                 parity ^= static_cast<unsigned>(((here[column] & low) ^ (next[column] & high)) >> bit & 1);
             expected |= parity << column;
         }
-        ASSERT_EQ(ribbon::eight_parities(here.data(), next.data(), low, high), expected);
+        ASSERT_EQ(rows::eight_parities(here.data(), next.data(), low, high), expected);
     }
 }
 
@@ -93,7 +93,7 @@ TEST(ribbon_query, of_every_number_of_columns) {
         for (const double part : {1.0, 0.6}) {
             const double rate = std::exp2(-bits) / part;
             if (rate >= 1) continue;
-            const auto f = plain_ribbon::build(hashes, {.false_positive_rate = rate}).value();
+            const auto f = ribbon::build(hashes, {.false_positive_rate = rate}).value();
             for (const std::uint64_t hash : hashes) ASSERT_TRUE(f.may_contain(hash)) << rate;
             double wrong = 0;
             for (const std::uint64_t hash : absent) wrong += f.may_contain(hash);
@@ -123,10 +123,10 @@ std::uint64_t unmix(std::uint64_t x) { // the inverse of mix64
 TEST(ribbon_layers, take_what_the_first_one_bumps) {
     std::vector<std::uint64_t> clustered;
     for (std::uint64_t i = 0; i < 20'000; ++i) clustered.push_back(unmix(i));
-    const auto f = plain_ribbon::build(clustered, {.false_positive_rate = 0.01}).value();
+    const auto f = ribbon::build(clustered, {.false_positive_rate = 0.01}).value();
     for (const std::uint64_t hash : clustered) ASSERT_TRUE(f.may_contain(hash));
     for (std::uint64_t i = 0; i < 20'000; ++i) clustered[i] = unmix(i << 40); // and evenly spread
-    const auto g = plain_ribbon::build(clustered, {.false_positive_rate = 0.01}).value();
+    const auto g = ribbon::build(clustered, {.false_positive_rate = 0.01}).value();
     for (const std::uint64_t hash : clustered) ASSERT_TRUE(g.may_contain(hash));
 }
 
@@ -140,9 +140,9 @@ TEST(ribbon_layers, the_last_one_is_tried_again) {
             for (std::uint64_t layer = 3; layer-- > 0;) key = unmix(key) - 0x9e6c63d0876a9a47u * (layer + 1);
             hashes.push_back(unmix(key) ^ bouncer::detail::seed_word_of(0));
         }
-        const auto f = plain_ribbon::build(hashes, {.false_positive_rate = 0.001}).value();
+        const auto f = ribbon::build(hashes, {.false_positive_rate = 0.001}).value();
         ASSERT_EQ(f.params().shards, 1u);
-        const ribbon::shard_view shard{f.data()};
+        const rows::shard_view shard{f.data()};
         EXPECT_GE(shard.attempt(), 1u);
         EXPECT_EQ(shard.slots(0) + shard.slots(1) + shard.slots(2), 0u);
         ASSERT_TRUE(detail::storage_access::check_loaded(f).has_value());
@@ -155,10 +155,10 @@ TEST(ribbon_layers, the_last_one_is_tried_again) {
 TEST(ribbon_words, that_lead_astray_are_refused) {
     auto f = ribbon_of(300'000, 0.01); // of one shard
     auto g = ribbon_of(1'000'000, 0.01);
-    for (plain_ribbon* each : {&f, &g}) {
+    for (ribbon* each : {&f, &g}) {
         const auto words = detail::storage_access::segments(*each).front();
         ASSERT_TRUE(detail::storage_access::check_loaded(*each).has_value());
-        const std::uint64_t entries = each->params().shards * ribbon::entry_words;
+        const std::uint64_t entries = each->params().shards * rows::entry_words;
         std::size_t refused = 0, tried = 0;
         for (std::uint64_t i = 0; i < entries; ++i)
             for (unsigned bit = 0; bit < 64; ++bit) {
@@ -181,9 +181,9 @@ TEST(ribbon_words, parameters_of_hostile_files_are_refused) {
     const auto refused = [&](auto change) {
         ribbon_parameters bad = good;
         change(bad);
-        return !plain_ribbon::check(bad).has_value();
+        return !ribbon::check(bad).has_value();
     };
-    ASSERT_TRUE(plain_ribbon::check(good).has_value());
+    ASSERT_TRUE(ribbon::check(good).has_value());
     EXPECT_TRUE(refused([](auto& p) { p.columns = 0; }));
     EXPECT_TRUE(refused([](auto& p) { p.columns = 57; }));
     EXPECT_TRUE(refused([](auto& p) { p.shards = 0; }));
@@ -192,10 +192,10 @@ TEST(ribbon_words, parameters_of_hostile_files_are_refused) {
     EXPECT_TRUE(refused([](auto& p) { p.words = 0; }));
     std::vector<std::uint64_t> fields = bouncer::detail::ribbon_layout::fields_of(good);
     fields[5] = std::uint64_t{1} << 32; // a fraction that is none
-    EXPECT_FALSE(detail::storage_access::words<plain_ribbon>(fields).has_value());
+    EXPECT_FALSE(detail::storage_access::words<ribbon>(fields).has_value());
     fields.pop_back();
-    EXPECT_TRUE(fails_with(detail::storage_access::words<plain_ribbon>(fields), error_code::invalid_argument,
-                           "6", "5"));
+    EXPECT_TRUE(
+        fails_with(detail::storage_access::words<ribbon>(fields), error_code::invalid_argument, "6", "5"));
 }
 
 } // namespace

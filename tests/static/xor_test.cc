@@ -7,8 +7,8 @@ namespace {
 
 class xor_widths : public ::testing::TestWithParam<std::uint32_t> {
   protected:
-    static plain_xor_filter make(std::span<const std::uint64_t> hashes, const build_options& options = {}) {
-        return built_with<plain_xor_filter>(hashes, options, GetParam());
+    static xor_filter make(std::span<const std::uint64_t> hashes, const build_options& options = {}) {
+        return built_with<xor_filter>(hashes, options, GetParam());
     }
 };
 INSTANTIATE_TEST_SUITE_P(widths, xor_widths, ::testing::Values(8u, 16u, 32u),
@@ -25,11 +25,11 @@ TEST_P(xor_widths, finds_every_key_and_few_others) {
 }
 
 TEST_P(xor_widths, difficult_sets) {
-    check_difficult_sets<plain_xor_filter>(GetParam());
+    check_difficult_sets<xor_filter>(GetParam());
 }
 
 TEST_P(xor_widths, deterministic) {
-    check_deterministic<plain_xor_filter>(scaled(500'000), GetParam());
+    check_deterministic<xor_filter>(scaled(500'000), GetParam());
 }
 
 TEST_P(xor_widths, far_batches) {
@@ -62,14 +62,13 @@ TEST_P(xor_widths, bits_per_key) {
 }
 
 TEST(xor_goals, are_kept_or_refused) {
-    check_goals<plain_xor_filter>();
+    check_goals<xor_filter>();
 }
 
 TEST(xor_goals, space_and_reads_are_alike) {
     const auto hashes = random_hashes(10'000, 7);
-    EXPECT_TRUE(
-        plain_xor_filter::build(hashes, {.false_positive_rate = 0.01}).value() ==
-        plain_xor_filter::build(hashes, {.false_positive_rate = 0.01, .prefer = prefer::space}).value());
+    EXPECT_TRUE(xor_filter::build(hashes, {.false_positive_rate = 0.01}).value() ==
+                xor_filter::build(hashes, {.false_positive_rate = 0.01, .prefer = prefer::space}).value());
 }
 
 TEST(xor_build, refuses_other_widths) {
@@ -82,21 +81,18 @@ TEST(xor_build, of_one_shard) {
     check_builder(detail::xor_shape{});
 }
 
-TEST(xor_build, the_three_kinds_of_words_agree) {
+TEST(xor_build, a_view_agrees) {
     const auto hashes = random_hashes(5000, 9);
-    const goal wanted{.false_positive_rate = 0.01};
-    const auto plain = plain_xor_filter::build(hashes, wanted).value();
-    const auto atomic = atomic_xor_filter::build(hashes, wanted).value();
-    EXPECT_TRUE(plain == atomic);
-    EXPECT_TRUE(plain.view() == atomic);
-    expect_all_found(atomic, hashes);
+    const auto filter = xor_filter::build(hashes, {.false_positive_rate = 0.01}).value();
+    EXPECT_TRUE(filter.view() == filter);
+    expect_all_found(filter.view(), hashes);
 }
 
 TEST(xor_wide, arithmetic_beyond_32_bits) {
     const std::uint64_t keys = (std::uint64_t{1} << 32) + 1;
-    const auto filter = plain_xor_filter::build(random_hashes(10, 10), {.false_positive_rate = 0.01}).value();
+    const auto filter = xor_filter::build(random_hashes(10, 10), {.false_positive_rate = 0.01}).value();
     for (const double rate : {0.01, 0.001, 1e-8}) {
-        const auto solved = plain_xor_filter::solve({.keys = keys, .false_positive_rate = rate}).value();
+        const auto solved = xor_filter::solve({.keys = keys, .false_positive_rate = rate}).value();
         EXPECT_EQ(solved.shards, 32768u);
         EXPECT_NEAR(static_cast<double>(solved.words) * 64 / static_cast<double>(keys),
                     1.231 * solved.fingerprint_bits, 0.001 * solved.fingerprint_bits);

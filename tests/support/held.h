@@ -347,6 +347,7 @@ constexpr facts facts_of() {
     is.name = F::kind_name;
     is.id = F::kind_id;
     is.access = access_of<F>;
+    is.is_static = !incremental<in_words<F, plain_words>>;
     is.incremental = incremental<F>;
     is.exact = F::no_false_negatives;
     is.mergeable = mergeable<F>;
@@ -475,8 +476,10 @@ class kind_in_any_access : public kind {
             return kind::map(path, how);
     }
     static const kind& of(words_access wanted) {
+        using atomic_form = typename F::template with_words<atomic_words>;
         static const kind_of<F> plain;
-        static const kind_of<typename F::template with_words<atomic_words>> atomic;
+        if constexpr (std::is_same_v<atomic_form, F>) return plain;
+        static const kind_of<atomic_form> atomic;
         return wanted == words_access::atomic ? static_cast<const kind&>(atomic) : plain;
     }
     const kind& in(words_access wanted) const override { return of(wanted); }

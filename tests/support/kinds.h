@@ -13,11 +13,6 @@
 
 namespace bouncer::test {
 
-template <class... A, class... B>
-type_list<A..., B...> joined_lists(type_list<A...>, type_list<B...>);
-// Every kind, plain and atomic.
-using writable_kinds = decltype(joined_lists(all_filters<plain_words>{}, all_filters<atomic_words>{}));
-
 // Its state is bits that only go from 0 to 1, where a layout says: suites of layouts, words, kernels, samples.
 template <class F>
 struct is_bit_filter : std::false_type {};

@@ -50,6 +50,7 @@ struct facts {
     std::string_view name;
     std::uint16_t id;
     words_access access;
+    bool is_static;       // built once and never changed: it has no access, and counts as plain and as atomic
     bool incremental;     // takes keys one by one
     bool exact;           // never a false negative
     bool mergeable;       // has a union
@@ -362,13 +363,13 @@ void append(std::vector<choice>& out, choice chosen);
 void append(std::vector<word_bits>& out, word_bits bits);
 void copy_words(hash_span words, const std::vector<std::span<std::uint64_t>>& segments);
 
-// Every kind, plain and atomic, in the order of all_filters.h.
+// Every kind, plain and atomic (static ones once), in the order of all_filters.h.
 const std::vector<const kind*>& all_subjects();
 
 // For a test of one kind.
 inline const kind& kind_named(std::string_view name, words_access access) {
     for (const kind* each : all_subjects())
-        if (each->is.name == name && each->is.access == access) return *each;
+        if (each->is.name == name && (each->is.is_static || each->is.access == access)) return *each;
     throw std::logic_error("no kind is named " + std::string(name));
 }
 
@@ -385,7 +386,8 @@ template <class Holds>
 std::vector<const kind*> filtered(Holds holds, std::optional<words_access> access) {
     std::vector<const kind*> out;
     for (const kind* each : all_subjects())
-        if ((!access || each->is.access == *access) && std::invoke(holds, each->is)) out.push_back(each);
+        if ((!access || each->is.is_static || each->is.access == *access) && std::invoke(holds, each->is))
+            out.push_back(each);
     return out;
 }
 
@@ -406,8 +408,9 @@ auto atomic_subjects_that(Holds holds) {
 }
 
 inline std::string subject_names(const ::testing::TestParamInfo<const kind*>& info) {
-    return (info.param->is.access == words_access::atomic ? "atomic_" : "plain_") +
-           std::string(info.param->is.name);
+    const facts& is = info.param->is;
+    if (is.is_static) return std::string(is.name);
+    return (is.access == words_access::atomic ? "atomic_" : "plain_") + std::string(is.name);
 }
 
 } // namespace bouncer::test

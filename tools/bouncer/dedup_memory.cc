@@ -41,7 +41,7 @@ class fingerprint_memory final : public dedup_memory {
         : spec_(hasher.spec()) {
         table_.expect(distinct);
         if (!state) return;
-        const auto stored = load_state<plain_fingerprint_set>(*state, hasher);
+        const auto stored = load_state<fingerprint_set>(*state, hasher);
         std::vector<std::uint64_t> some;
         std::vector<char> seen;
         const auto add = [&] {
@@ -72,8 +72,8 @@ class fingerprint_memory final : public dedup_memory {
         std::vector<std::uint64_t> hashes;
         hashes.reserve(table_.size());
         table_.for_each([&](std::uint64_t hash) { hashes.push_back(hash); });
-        auto set = plain_fingerprint_set::build(hashes, {.keys = hashes.size(), .false_positive_rate = 0.5},
-                                                {.hash = spec_});
+        auto set = fingerprint_set::build(hashes, {.keys = hashes.size(), .false_positive_rate = 0.5},
+                                          {.hash = spec_});
         if (!set) throw tool_error(path + ": " + set.error().message);
         ok_or_throw(save(
             *set, path,
@@ -229,7 +229,7 @@ class window_memory final : public dedup_memory {
         slots.reserve(table_.size());
         table_.for_each([&](std::uint64_t slot) { slots.push_back(slot); });
         // Prehashed: a slot is no hash of a key, and nobody shall ask for one.
-        auto set = plain_fingerprint_set::build(slots, {.keys = slots.size(), .false_positive_rate = 0.5});
+        auto set = fingerprint_set::build(slots, {.keys = slots.size(), .false_positive_rate = 0.5});
         if (!set) throw tool_error(path + ": " + set.error().message);
         ok_or_throw(save(*set, path,
                          {.label = label(),
@@ -251,7 +251,7 @@ class window_memory final : public dedup_memory {
                ", " + std::to_string(step_used_) + " lines into it";
     }
     void resume(const std::string& path) {
-        const auto stored = load<plain_fingerprint_set>(path);
+        const auto stored = load<fingerprint_set>(path);
         const auto info = inspect(path);
         if (!stored || !info)
             throw tool_error((stored ? info.error() : stored.error()).message +
