@@ -23,13 +23,10 @@ enum class block_form : std::uint8_t {
     // in one of each two neighbours. An add writes two or four words: the fastest to add to from many threads.
     sectors2 = 3, // k is even, at most 16
     sectors4 = 4, // k is a multiple of 4, at most 16
-    // What counting_bloom::to_bloom() makes, never a goal: k / 2 bits in each half of a block of 256 or 128 bits. k is even,
-    // at most 16.
-    halves256 = 5,
-    halves128 = 6,
+    // Dropped before the first release, and never to be used again: 5, 6.
 };
 
-// Explicit parameters: `blocks` lines (pairs of lines for lanes16, half lines and quarters for halves256 and halves128).
+// Explicit parameters: `blocks` lines (pairs of lines for lanes16).
 struct blocked_bloom_parameters {
     std::uint64_t blocks = 0;
     std::uint32_t k = 8;
@@ -61,6 +58,8 @@ class blocked_layout : public takes_any_hash, public starts_empty {
     static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
         return {chosen.blocks, chosen.k, static_cast<std::uint64_t>(chosen.form)};
     }
+    // Refuses those of forms that there were once (unknown_version).
+    static result<void> check_stored(const std::uint64_t* fields);
     static parameters from_fields(const std::uint64_t* fields) noexcept {
         return {fields[0], narrow_field(fields[1]),
                 static_cast<block_form>(narrow_field(fields[2]) <= UINT8_MAX ? fields[2] : UINT8_MAX)};
@@ -106,8 +105,7 @@ class blocked_layout : public takes_any_hash, public starts_empty {
         case block_form::lanes16: return two_lines_cover(words, hash);
         case block_form::any_k: return any_k_covers(words, hash);
         case block_form::sectors2: return two_sectors_cover(words, params_, hash);
-        case block_form::sectors4: return sectors_cover(words, hash);
-        default: return halves_cover(words, hash);
+        default: return sectors_cover(words, hash);
         }
     }
 
@@ -165,8 +163,6 @@ class blocked_layout : public takes_any_hash, public starts_empty {
             });
         case block_form::sectors2: return every_sector<2>(hash, first, visit);
         case block_form::sectors4: return every_sector<4>(hash, first, visit);
-        case block_form::halves256:
-        case block_form::halves128: return every_bit_of_halves(hash, first, visit);
         default: break;
         }
         for (std::size_t line = 0; line < words_per_block() / 8; ++line) {
@@ -243,15 +239,6 @@ class blocked_layout : public takes_any_hash, public starts_empty {
                }) != 0;
     }
 
-    [[gnu::noinline]] bool halves_cover(const std::uint64_t* words, std::uint64_t hash) const noexcept {
-        std::uint64_t missing = 0;
-        every_word(hash, [&](std::uint64_t word, std::uint64_t bit) {
-            missing |= bit & ~__atomic_load_n(words + word, __ATOMIC_RELAXED);
-            return true;
-        });
-        return missing == 0;
-    }
-
     template <std::uint32_t N>
     using count = std::integral_constant<std::uint32_t, N>;
     template <std::uint32_t... Group>
@@ -311,26 +298,8 @@ class blocked_layout : public takes_any_hash, public starts_empty {
         return true;
     }
 
-    template <class Visit>
-    constexpr bool every_bit_of_halves(std::uint64_t hash, std::uint64_t first, Visit visit) const noexcept {
-        const auto half_words = static_cast<std::uint32_t>(words_per_block() / 2);
-        for (std::uint32_t half = 0; half < 2; ++half) {
-            const std::uint64_t positions = position_word(hash, half);
-            for (std::uint32_t i = 0; i < params_.k / 2; ++i) {
-                const cell_place at = bit_of_half(positions, i, half_words);
-                if (!visit(first + half * half_words + at.word, std::uint64_t{1} << at.shift)) return false;
-            }
-        }
-        return true;
-    }
-
     static constexpr std::uint64_t words_per_block(block_form form) noexcept {
-        switch (form) {
-        case block_form::lanes16: return 16;
-        case block_form::halves256: return 4;
-        case block_form::halves128: return 2;
-        default: return 8;
-        }
+        return form == block_form::lanes16 ? 16 : 8;
     }
     constexpr std::uint64_t words_per_block() const noexcept { return words_per_block(params_.form); }
 

@@ -15,7 +15,6 @@
 //      at once may both see 1, which makes the counter sticky and takes one from its neighbour in the word.
 #pragma once
 
-#include <bouncer/blocked_bloom.h>
 #include <bouncer/bloom.h>
 #include <bouncer/detail/cell_filter.h>
 #include <bouncer/detail/unions.h>
@@ -23,7 +22,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <variant>
 
 namespace bouncer {
 
@@ -75,6 +73,8 @@ class counting_layout : public cell_layout {
         if (params_.form != cell_form::two_lines) return nullptr;
         return params_.counter_bits == 4 ? active_kernels().nonzero_halves : active_kernels().nonzero_bytes;
     }
+    // Whether a bloom has its bits where the counters are (unsupported).
+    result<void> check_bloom() const;
     // From here on a counter is sticky. For 32 bits: above it nothing counts down, but adds go on for another 2^30, so
     // that a remove which looked before cannot come below what adds have left out.
     constexpr std::uint64_t sticky() const noexcept {
@@ -91,10 +91,6 @@ class counting_layout : public cell_layout {
 };
 
 } // namespace detail
-
-// What to_bloom() returns.
-template <class Words>
-using bloom_of_counters = std::variant<basic_blocked_bloom<Words>, basic_bloom<Words>>;
 
 template <readable_words Words>
 class basic_counting_bloom : public detail::cell_filter<detail::counting_layout, Words> {
@@ -193,19 +189,15 @@ class basic_counting_bloom : public detail::cell_filter<detail::counting_layout,
         return after;
     }
 
-    // [any-thread] The keys that are there now as a Bloom filter of one bit per counter, exactly as if they had been added
-    // to it: from two lines a blocked_bloom (halves256, halves128), from the flat form a bloom. O(m).
+    // [any-thread] The keys that are there now as a bloom of one bit per counter, exactly as if they had been added to it.
+    // Of the flat form only: no other kind has its bits where two lines have their counters (unsupported). O(m).
     template <class BloomWords = typename base::owned_words>
-    result<bloom_of_counters<BloomWords>> to_bloom(const memory_options& memory = {}) const {
-        const filter_options options{.hash = this->hash(), .memory = memory};
-        if (this->params().form == cell_form::flat)
-            return with_bits(basic_bloom<BloomWords>::create(
-                bloom_parameters{this->params().units, this->params().k}, options));
-        return with_bits(basic_blocked_bloom<BloomWords>::create(
-            blocked_bloom_parameters{this->params().units, this->params().k,
-                                     this->params().counter_bits == 4 ? block_form::halves256
-                                                                      : block_form::halves128},
-            options));
+    result<basic_bloom<BloomWords>> to_bloom(const memory_options& memory = {}) const {
+        if (auto ok = detail::guarded([&] { return this->layout().check_bloom(); }); !ok) return ok.error();
+        auto made = basic_bloom<BloomWords>::create(bloom_parameters{this->params().units, this->params().k},
+                                                    filter_options{.hash = this->hash(), .memory = memory});
+        if (made) set_bits(detail::storage_access::segments(*made).front().data());
+        return made;
     }
 
     // ---- what it knows of itself -------------------------------------------------------------------------------------
@@ -290,26 +282,16 @@ class basic_counting_bloom : public detail::cell_filter<detail::counting_layout,
         }
     }
 
-    // A bit for each counter above zero. The bits of a word come from words that lie side by side, except that halves256
-    // takes the lower halves of a line's bytes first and then the upper ones.
-    template <class F>
-    result<bloom_of_counters<typename F::words_type>> with_bits(result<F> made) const {
-        if (!made) return made.error();
-        const detail::cells at = this->where();
-        const std::uint32_t bits = at.cell_bits();
-        const bool halves = at.in_lines() && bits == 4;
-        std::uint64_t* const out = detail::storage_access::segments(*made).front().data();
-        for (std::uint64_t i = 0; i < at.word_count(); ++i) {
+    // A bit for each counter above zero, both in the order of their numbers.
+    void set_bits(std::uint64_t* out) const noexcept {
+        const std::uint32_t bits = this->params().counter_bits;
+        std::uint64_t counter = 0;
+        for (std::uint64_t i = 0; i < this->where().word_count(); ++i) {
             const std::uint64_t word = Words::load(this->data() + i);
-            for (std::uint32_t shift = 0; shift < 64; shift += bits) {
-                if ((word >> shift & this->cell_mask()) == 0) continue;
-                const std::uint64_t bit = halves
-                                              ? 128 * (i / 8) + 64 * (shift % 8 / 4) + 8 * (i % 8) + shift / 8
-                                              : i * (64 / bits) + shift / bits;
-                out[bit / 64] |= std::uint64_t{1} << (bit % 64);
-            }
+            for (std::uint32_t shift = 0; shift < 64; shift += bits, ++counter)
+                if ((word >> shift & this->cell_mask()) != 0)
+                    out[counter / 64] |= std::uint64_t{1} << (counter % 64);
         }
-        return bloom_of_counters<typename F::words_type>(std::move(*made));
     }
 };
 

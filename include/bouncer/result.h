@@ -26,7 +26,7 @@ enum class error_code : std::uint8_t {
     mismatch,             // two filters, or a filter and a key, differ in kind, parameters or hash
     unsupported,          // this kind cannot do that
     corrupt,              // stored bytes are not what was written
-    unknown_version,      // stored bytes are newer than this library
+    unknown_version,      // stored bytes are newer than this library, or of a form that it dropped
     wrong_key,            // the secret key is not the one the filter was built with
     io,                   // the operating system failed a file or socket operation
     full,                 // no room for another key

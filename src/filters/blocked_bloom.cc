@@ -82,10 +82,6 @@ math::geometry blocked_layout::shape_of(const parameters& chosen) noexcept {
     case block_form::lanes16: return {.blocks = chosen.blocks, .groups = 16, .sector_bits = 64};
     case block_form::sectors2: return sectors(chosen.blocks, 2, chosen.k / 2);
     case block_form::sectors4: return sectors(chosen.blocks, 4, chosen.k / 4);
-    case block_form::halves256:
-        return {.blocks = chosen.blocks, .groups = 2, .sector_bits = 128, .bits_per_group = chosen.k / 2};
-    case block_form::halves128:
-        return {.blocks = chosen.blocks, .groups = 2, .sector_bits = 64, .bits_per_group = chosen.k / 2};
     }
     return {};
 }
@@ -146,15 +142,12 @@ result<void> blocked_layout::check(const parameters& chosen) {
                                                              " in this form, and is " +
                                                              std::to_string(chosen.k)};
         return {};
-    case block_form::sectors2:
-    case block_form::halves256:
-    case block_form::halves128: multiple = 2; break;
+    case block_form::sectors2: multiple = 2; break;
     case block_form::sectors4: multiple = 4; break;
     default:
-        return failure{
-            error_code::invalid_argument,
-            "form must be lanes8, any_k, lanes16, sectors2, sectors4, halves256 or halves128, and is " +
-                std::to_string(static_cast<unsigned>(chosen.form))};
+        return failure{error_code::invalid_argument,
+                       "form must be lanes8, any_k, lanes16, sectors2 or sectors4, and is " +
+                           std::to_string(static_cast<unsigned>(chosen.form))};
     }
     if (chosen.k % multiple != 0)
         return failure{error_code::invalid_argument, "k must be a multiple of " + std::to_string(multiple) +
@@ -162,9 +155,21 @@ result<void> blocked_layout::check(const parameters& chosen) {
     return check_range("k", chosen.k, sectors_k_most);
 }
 
+result<void> blocked_layout::check_stored(const std::uint64_t* fields) {
+    const auto dropped = [](const char* form) {
+        return failure{error_code::unknown_version,
+                       std::string("form is ") + form +
+                           ", which is no more: build the filter anew from its keys"};
+    };
+    switch (fields[2]) {
+    case 5: return dropped("halves256");
+    case 6: return dropped("halves128");
+    default: return {};
+    }
+}
+
 std::string blocked_layout::describe(const parameters& chosen) {
-    static constexpr const char* names[] = {"lanes8",   "any_k",     "lanes16",  "sectors2",
-                                            "sectors4", "halves256", "halves128"};
+    static constexpr const char* names[] = {"lanes8", "any_k", "lanes16", "sectors2", "sectors4"};
     const auto form = static_cast<unsigned>(chosen.form);
     return "blocks " + std::to_string(chosen.blocks) + ", k " + std::to_string(chosen.k) + ", form " +
            (form < std::size(names) ? names[form] : std::to_string(form));

@@ -37,6 +37,13 @@ result<void> counting_layout::check(const parameters& chosen) {
     return counting_layout(chosen).where().check("units");
 }
 
+result<void> counting_layout::check_bloom() const {
+    if (params_.form == cell_form::flat) return {};
+    return failure{error_code::unsupported,
+                   "no Bloom filter has its bits where two_lines has its counters; create the counting_bloom "
+                   "with cell_form::flat (counters of 8, 16 or 32 bits) if one is to be made of it"};
+}
+
 std::string counting_layout::describe(const parameters& chosen) {
     return counting_layout(chosen).where().describe();
 }

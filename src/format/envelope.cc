@@ -192,7 +192,11 @@ result<void> check_against(const snapshot_info& info, std::uint16_t kind, std::u
                                                         "; this library knows version " +
                                                         std::to_string(layout_version)};
     if (auto ok = check_stored_hash(info.hash); !ok) return ok.error();
-    if (!words_of_fields) return corrupt("header: " + words_of_fields.error().message);
+    if (!words_of_fields) {
+        const failure& why = words_of_fields.error();
+        if (why.code == error_code::unknown_version) return failure{why.code, "header: " + why.message};
+        return corrupt("header: " + why.message);
+    }
     if (*words_of_fields * 8 != info.payload_bytes)
         return corrupt("header: a payload of " + std::to_string(info.payload_bytes) +
                        " bytes, where the parameters need " + std::to_string(*words_of_fields * 8));

@@ -50,8 +50,8 @@ header_page encode_header(const snapshot_info& info);
 // [any-thread] Everything that can be known from the header alone is checked: magic, version, checksum, reserved bytes,
 // state, label, sizes. Errors: corrupt, unknown_version. The kind is checked by who knows the kinds.
 result<snapshot_info> decode_header(std::span<const std::byte, header_bytes> page);
-// [any-thread] Refuses a kind, a layout or a hash that this library does not know (unknown_version), fields that make no
-// sense, and a payload that does not fit them (corrupt).
+// [any-thread] Refuses a kind, a layout, a form or a hash that this library does not know (unknown_version), fields that
+// make no sense, and a payload that does not fit them (corrupt).
 result<void> check_against(const snapshot_info& info, std::uint16_t kind, std::uint16_t layout_version,
                            const result<std::uint64_t>& words_of_fields);
 result<void> check_stored_hash(const hash_spec& spec);

@@ -21,14 +21,10 @@ std::size_t lines_allowed(const Layout& layout) {
     return static_cast<std::size_t>((layout.word_count() / layout.block_count() + 7) / 8);
 }
 
-// The most words that an add may write: those of its groups, and each at most once; any k and halves may write one again.
+// The most words that an add may write: those of its groups, and each at most once; any k may write one again.
 template <class Layout>
 std::size_t writes_allowed(const Layout& layout) {
     const math::geometry shape = layout.shape();
-    if constexpr (requires { layout.params().form; }) {
-        const block_form form = layout.params().form;
-        if (form == block_form::halves256 || form == block_form::halves128) return shape.k();
-    }
     if (Layout::one_word) return 1;
     if (!Layout::one_block || shape.groups == 1) return shape.k();
     return static_cast<std::size_t>(shape.groups * shape.sector_bits / 64);

@@ -125,8 +125,6 @@ TEST(fpr_of_every_k, of_blocked) {
     expect(block_form::any_k, 1);
     expect(block_form::sectors2, 2);
     expect(block_form::sectors4, 4);
-    expect(block_form::halves256, 2);
-    expect(block_form::halves128, 2);
 }
 
 TEST(fpr_of_every_k, of_registers) {

@@ -109,14 +109,6 @@ bit_map reference(const blocked_bloom_parameters& p, std::uint64_t hash) {
             set(out, (block * 8 + word) * 64 + byte(hash, group * 4 + i % (p.k / 4)) % 64);
             break;
         }
-        // Eight bytes for each half, the first of them used.
-        case block_form::halves256:
-        case block_form::halves128: {
-            const unsigned half = i / (p.k / 2);
-            const std::uint64_t bits = p.form == block_form::halves256 ? 128 : 64;
-            set(out, (2 * block + half) * bits + byte(hash, half * 8 + i % (p.k / 2)) % bits);
-            break;
-        }
         }
     }
     return out;
@@ -188,8 +180,7 @@ TEST(index_reference, blocked) {
         for (const std::uint32_t k : {1u, 6u, 7u, 12u, 13u, 16u})
             expect_reference<detail::blocked_layout>({blocks, k, block_form::any_k});
         for (std::uint32_t k = 2; k <= 16; k += 2)
-            for (const auto form : {block_form::sectors2, block_form::halves256, block_form::halves128})
-                expect_reference<detail::blocked_layout>({blocks, k, form});
+            expect_reference<detail::blocked_layout>({blocks, k, block_form::sectors2});
         for (std::uint32_t k = 4; k <= 16; k += 4)
             expect_reference<detail::blocked_layout>({blocks, k, block_form::sectors4});
     }

@@ -133,7 +133,7 @@ std::vector<typename F::parameters> variants(std::uint64_t keys, double rate) {
         const auto by_rate = static_cast<std::uint32_t>(std::lround(-std::log2(rate)));
         const parameters first = out.front();
         for (const std::uint32_t width : {4u, 8u, 16u, 32u})
-            for (unsigned form = 0; form < 8; ++form)
+            for (unsigned form = 0; form < 5; ++form)
                 for (const std::uint32_t k : {by_rate, 8u, 16u}) {
                     parameters tried = first;
                     tried.form = static_cast<form_type>(form);

@@ -110,13 +110,6 @@ constexpr cell_place cell_of(std::uint64_t positions, std::uint32_t i, std::uint
     return {(byte & 63u) / 8, byte % 8 * 8 + (cell_bits == 4 ? byte / 64 * 4 : 0)};
 }
 
-// The same as bits: of a half of one word (byte cells) or two words (half bytes).
-constexpr cell_place bit_of_half(std::uint64_t positions, std::uint32_t i,
-                                 std::uint32_t half_words) noexcept {
-    const auto byte = static_cast<std::uint32_t>(positions >> (8 * i)) & 127u;
-    return {half_words == 2 ? byte / 64 : 0, byte & 63u};
-}
-
 // The eight salts of Parquet's split block Bloom filter, as its format specification publishes them.
 inline constexpr std::array<std::uint32_t, 8> split_block_salts{
     0x47b6137bu, 0x44974d91u, 0x8824ad5bu, 0xa2b7289du, 0x705495c7u, 0x2df1424bu, 0x9efc4947u, 0x5c6bfb31u};

@@ -40,11 +40,13 @@ result<void> check_field_count(std::string_view kind, std::size_t needed, std::s
 // [any-thread] The words that a filter is laid over are enough, and 64-byte aligned (corrupt).
 result<void> check_words(std::string_view kind, std::uint64_t needed, const region& given);
 
-// [any-thread] What the fields say, checked.
+// [any-thread] What the fields say, checked. A layout may refuse fields before it makes parameters of them.
 template <class Layout>
 result<typename Layout::parameters> parameters_from(std::span<const std::uint64_t> fields) {
     if (auto ok = check_field_count(Layout::kind_name, Layout::field_count, fields.size()); !ok)
         return ok.error();
+    if constexpr (requires { Layout::check_stored(fields.data()); })
+        if (auto ok = Layout::check_stored(fields.data()); !ok) return ok.error();
     const typename Layout::parameters chosen = Layout::from_fields(fields.data());
     if (auto ok = Layout::check(chosen); !ok) return ok.error();
     return chosen;
