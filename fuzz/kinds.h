@@ -47,12 +47,13 @@ inline void small(input& in, bloom_parameters& out) {
     out.k = static_cast<std::uint32_t>(1 + in.below(64));
 }
 inline void small(input& in, blocked_bloom_parameters& out) {
-    out.form = static_cast<block_form>(in.below(5));
+    constexpr block_form forms[] = {block_form::lanes8, block_form::lanes16, block_form::sectors2,
+                                    block_form::sectors4};
+    out.form = forms[in.below(4)];
     out.blocks = 1 + in.below(32);
     switch (out.form) {
     case block_form::lanes8: out.k = 8; break;
     case block_form::lanes16: out.k = 16; break;
-    case block_form::any_k: out.k = static_cast<std::uint32_t>(1 + in.below(16)); break;
     case block_form::sectors2: out.k = static_cast<std::uint32_t>(2 + 2 * in.below(8)); break;
     case block_form::sectors4: out.k = static_cast<std::uint32_t>(4 + 4 * in.below(4)); break;
     }

@@ -17,13 +17,12 @@ namespace bouncer {
 // Where a key's bits lie in its block. The numbers are stored in files.
 enum class block_form : std::uint8_t {
     lanes8 = 0,  // one bit in each of the 8 words of a line: k is 8; the fastest to test
-    any_k = 1,   // k bits (1 to 16) anywhere in a line
     lanes16 = 2, // one bit in each of the 16 words of two adjacent lines: k is 16
     // Cache-sectorised: k / 2 bits in one of the first four words of a line and in one of the last four; or k / 4 bits
     // in one of each two neighbours. An add writes two or four words: the fastest to add to from many threads.
     sectors2 = 3, // k is even, at most 16
     sectors4 = 4, // k is a multiple of 4, at most 16
-    // Dropped before the first release, and never to be used again: 5, 6.
+    // Dropped before the first release, and never to be used again: 1, 5, 6.
 };
 
 // Explicit parameters: `blocks` lines (pairs of lines for lanes16).
@@ -103,7 +102,6 @@ class blocked_layout : public takes_any_hash, public starts_empty {
             return lanes8_covered(words + 8 * block_index(hash), hash);
         switch (params_.form) {
         case block_form::lanes16: return two_lines_cover(words, hash);
-        case block_form::any_k: return any_k_covers(words, hash);
         case block_form::sectors2: return two_sectors_cover(words, params_, hash);
         default: return sectors_cover(words, hash);
         }
@@ -151,16 +149,11 @@ class blocked_layout : public takes_any_hash, public starts_empty {
     constexpr std::uint64_t block_index(std::uint64_t hash) const noexcept {
         return fast_range(hash, params_.blocks);
     }
-    // visit(word index, bits of that word) for words of the block that have bits, until it returns false; any_k may
-    // visit a word more than once.
+    // visit(word index, bits of that word) for words of the block that have bits, each once, until it returns false.
     template <class Visit>
     constexpr bool every_word(std::uint64_t hash, Visit visit) const noexcept {
         const std::uint64_t first = block_index(hash) * words_per_block();
         switch (params_.form) {
-        case block_form::any_k:
-            return every_bit_any_k(hash, params_.k, [&](std::uint64_t word, std::uint64_t bit) {
-                return visit(first + word, bit);
-            });
         case block_form::sectors2: return every_sector<2>(hash, first, visit);
         case block_form::sectors4: return every_sector<4>(hash, first, visit);
         default: break;
@@ -198,15 +191,6 @@ class blocked_layout : public takes_any_hash, public starts_empty {
     // Each a function of its own: together they would all pay for the vector code of one.
     [[gnu::noinline]] bool two_lines_cover(const std::uint64_t* words, std::uint64_t hash) const noexcept {
         return lanes16_covered(words + 16 * block_index(hash), hash);
-    }
-    [[gnu::noinline]] bool any_k_covers(const std::uint64_t* words, std::uint64_t hash) const noexcept {
-        const std::uint64_t* const line = words + 8 * block_index(hash);
-        std::uint64_t missing = 0;
-        every_bit_any_k(hash, params_.k, [&](std::uint64_t word, std::uint64_t bit) {
-            missing |= bit & ~__atomic_load_n(line + word, __ATOMIC_RELAXED);
-            return true;
-        });
-        return missing == 0;
     }
     // Parameters by value: in registers, where nothing that is written can change them.
     [[gnu::always_inline]] static bool two_sectors_cover(const std::uint64_t* words, parameters params,

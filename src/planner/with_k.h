@@ -17,17 +17,18 @@ class resizable {
     using parameters = typename F::parameters;
     using layout_type = typename F::layout_type;
 
+    // In the form of `start`, or else in the smallest that has such a k.
     static std::optional<resizable> of(parameters start, std::uint32_t k) {
         start.k = k;
-        for (const std::uint64_t unit : {1u, 64u, 128u, 256u, 512u}) {
-            resizable out(start, unit);
-            if (F::check(out.of_units(1))) return out;
-            if constexpr (requires { start.form = block_form::any_k; }) {
-                out.start_.form = block_form::any_k;
-                if (F::check(out.of_units(1))) return out;
+        auto out = of_form(start);
+        if constexpr (requires { start.form = block_form::lanes8; })
+            for (const block_form other :
+                 {block_form::lanes8, block_form::lanes16, block_form::sectors4, block_form::sectors2}) {
+                if (out) break;
+                start.form = other;
+                out = of_form(start);
             }
-        }
-        return std::nullopt;
+        return out;
     }
 
     parameters of_units(std::uint64_t units) const {
@@ -68,6 +69,11 @@ class resizable {
     }
 
   private:
+    static std::optional<resizable> of_form(const parameters& start) {
+        for (const std::uint64_t unit : {1u, 64u, 128u, 256u, 512u})
+            if (const resizable out(start, unit); F::check(out.of_units(1))) return out;
+        return std::nullopt;
+    }
     resizable(const parameters& start, std::uint64_t unit) : start_(start), unit_(unit) {}
 
     parameters start_;

@@ -187,20 +187,20 @@ TEST(bad_blocked_input, a_k_that_the_form_does_not_have) {
     using parameters = blocked_bloom_parameters;
     for (const parameters& chosen :
          {parameters{10, 7, block_form::lanes8}, parameters{10, 9, block_form::lanes8},
-          parameters{10, 8, block_form::lanes16}, parameters{10, 17, block_form::any_k},
-          parameters{10, 1, block_form::sectors2}, parameters{10, 7, block_form::sectors2},
-          parameters{10, 18, block_form::sectors2}, parameters{10, 2, block_form::sectors4},
-          parameters{10, 6, block_form::sectors4}, parameters{10, 20, block_form::sectors4}})
+          parameters{10, 8, block_form::lanes16}, parameters{10, 1, block_form::sectors2},
+          parameters{10, 7, block_form::sectors2}, parameters{10, 18, block_form::sectors2},
+          parameters{10, 2, block_form::sectors4}, parameters{10, 6, block_form::sectors4},
+          parameters{10, 20, block_form::sectors4}})
         EXPECT_TRUE(fails_with(created("blocked_bloom", chosen), error_code::invalid_argument, "k",
                                std::to_string(chosen.k)));
-    for (const auto form : {block_form::any_k, block_form::sectors2, block_form::sectors4})
+    for (const auto form : {block_form::sectors2, block_form::sectors4})
         EXPECT_TRUE(created("blocked_bloom", parameters{10, 16, form}).has_value());
     for (std::uint32_t k = 1; k <= 16; ++k) {
         EXPECT_EQ(detail::blocked_layout::check({10, k, block_form::sectors2}).has_value(), k % 2 == 0);
         EXPECT_EQ(detail::blocked_layout::check({10, k, block_form::sectors4}).has_value(), k % 4 == 0);
     }
     // variants() in support/kinds.h must know of new forms.
-    for (const unsigned form : {5u, 6u, 7u, 255u})
+    for (const unsigned form : {1u, 5u, 6u, 7u, 255u})
         EXPECT_TRUE(fails_with(created("blocked_bloom", parameters{10, 8, static_cast<block_form>(form)}),
                                error_code::invalid_argument, "form", std::to_string(form), "sectors4"));
 }

@@ -21,12 +21,12 @@ std::size_t lines_allowed(const Layout& layout) {
     return static_cast<std::size_t>((layout.word_count() / layout.block_count() + 7) / 8);
 }
 
-// The most words that an add may write: those of its groups, and each at most once; any k may write one again.
+// The most words that an add may write: of a block those of its groups, each once; else one for every bit.
 template <class Layout>
 std::size_t writes_allowed(const Layout& layout) {
     const math::geometry shape = layout.shape();
     if (Layout::one_word) return 1;
-    if (!Layout::one_block || shape.groups == 1) return shape.k();
+    if (!Layout::one_block) return shape.k();
     return static_cast<std::size_t>(shape.groups * shape.sector_bits / 64);
 }
 
@@ -154,7 +154,6 @@ TEST(cache_line_bounds, are_as_few_as_promised) {
     EXPECT_EQ(allowed_by<detail::partitioned_layout>({6'400, 7}), 7u);
     EXPECT_EQ(allowed_by<detail::dcso_layout>({6'391, 7}), 7u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 8, block_form::lanes8}), 1u);
-    EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 6, block_form::any_k}), 1u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 16, block_form::lanes16}), 2u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 6, block_form::sectors2}), 1u);
     EXPECT_EQ(allowed_by<detail::blocked_layout>({100, 8, block_form::sectors4}), 1u);
@@ -203,7 +202,6 @@ TEST(cache_line_bounds, of_the_words_that_an_add_writes) {
     using detail::blocked_layout;
     expect_writes(blocked_layout({500, 8, block_form::lanes8}), 8, 8);
     expect_writes(blocked_layout({500, 16, block_form::lanes16}), 16, 16);
-    expect_writes(blocked_layout({500, 6, block_form::any_k}), 1, 6);
     for (std::uint32_t k = 2; k <= 16; k += 2)
         expect_writes(blocked_layout({500, k, block_form::sectors2}), 2, 2);
     for (std::uint32_t k = 4; k <= 16; k += 4)

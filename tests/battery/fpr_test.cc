@@ -122,7 +122,6 @@ TEST(fpr_of_every_k, of_blocked) {
         const blocked_bloom_parameters of_form{500, step, form};
         expect_rate_of_every_k(k, choice(of_form, {}), step, 16);
     };
-    expect(block_form::any_k, 1);
     expect(block_form::sectors2, 2);
     expect(block_form::sectors4, 4);
 }

@@ -88,12 +88,6 @@ bit_map reference(const blocked_bloom_parameters& p, std::uint64_t hash) {
     bit_map out;
     for (unsigned i = 0; i < p.k; ++i) {
         switch (p.form) {
-        case block_form::any_k: {
-            const std::uint64_t in_line =
-                positions(hash, i / 6) / (std::uint64_t{1} << (10 + 9 * (i % 6))) % 512;
-            set(out, block * 512 + in_line);
-            break;
-        }
         case block_form::lanes8:
         case block_form::lanes16: set(out, (block * p.k + i) * 64 + byte(hash, i) % 64); break;
         // Sixteen bytes, dealt to the groups; bits from a group's first bytes on, its word from the top of its last.
@@ -177,8 +171,6 @@ TEST(index_reference, blocked) {
          {std::uint64_t{1}, std::uint64_t{999}, two_to(31), two_to(32) + 1, two_to(40)}) {
         expect_reference<detail::blocked_layout>({blocks, 8, block_form::lanes8});
         expect_reference<detail::blocked_layout>({blocks, 16, block_form::lanes16});
-        for (const std::uint32_t k : {1u, 6u, 7u, 12u, 13u, 16u})
-            expect_reference<detail::blocked_layout>({blocks, k, block_form::any_k});
         for (std::uint32_t k = 2; k <= 16; k += 2)
             expect_reference<detail::blocked_layout>({blocks, k, block_form::sectors2});
         for (std::uint32_t k = 4; k <= 16; k += 4)

@@ -37,7 +37,7 @@ void expect_refused_by_all(const char* kind_name, const std::vector<dropped>& va
     }
 }
 
-const std::vector<dropped> forms{{2, 5, "halves256"}, {2, 6, "halves128"}};
+const std::vector<dropped> forms{{2, 1, "any_k"}, {2, 5, "halves256"}, {2, 6, "halves128"}};
 
 TEST(dropped_forms, of_blocked_bloom_are_unknown) {
     expect_refused_by_all("blocked_bloom", forms);

@@ -50,7 +50,6 @@ bool batches_agree(const typename F::parameters& chosen) {
 bool batches_agree() {
     for (const auto& chosen : {blocked_bloom_parameters{100, 8, block_form::lanes8},
                                blocked_bloom_parameters{100, 16, block_form::lanes16},
-                               blocked_bloom_parameters{100, 6, block_form::any_k},
                                blocked_bloom_parameters{100, 6, block_form::sectors2},
                                blocked_bloom_parameters{100, 8, block_form::sectors4}})
         if (!batches_agree<atomic_blocked_bloom>(chosen)) return false;

@@ -49,7 +49,7 @@ TEST(scalable_stored_capacity, beyond_the_bits_is_corrupt) {
     }
 }
 
-// A file of one layer of any k that says that it is full, and how the chain goes on.
+// A file of one layer of sectors2 that says that it is full, and how the chain goes on.
 struct claim {
     std::uint64_t blocks = 64;
     std::uint64_t k = 8;
@@ -62,8 +62,11 @@ struct claim {
 
     result<plain_scalable_bloom> opened() const {
         const double spent = rate - remaining;
-        const math::geometry shape{
-            .blocks = blocks, .sector_bits = 512, .bits_per_group = static_cast<std::uint32_t>(k)};
+        const math::geometry shape{.blocks = blocks,
+                                   .groups = 2,
+                                   .sectors = 4,
+                                   .sector_bits = 64,
+                                   .bits_per_group = static_cast<std::uint32_t>(k / 2)};
         fields bad(blocks_at + per_layer);
         bad[first_keys_at] = first_keys;
         bad[rate_at] = std::bit_cast<std::uint64_t>(rate);
@@ -72,7 +75,7 @@ struct claim {
         bad[remaining_at] = std::bit_cast<std::uint64_t>(remaining);
         bad[8] = 1; // layers
         bad[blocks_at] = blocks;
-        bad[form_at] = k | std::uint64_t{1} << 32; // any_k
+        bad[form_at] = k | static_cast<std::uint64_t>(block_form::sectors2) << 32;
         bad[capacity_at] = capacity != 0 ? capacity : math::capacity(shape, spent);
         bad[count_at] = std::uint64_t{1} << 48;
         bad[layer_rate_at] = std::bit_cast<std::uint64_t>(spent);
@@ -91,12 +94,12 @@ TEST(scalable_stored_capacity, a_small_file_reserves_little) {
     unsigned opened = 0;
     std::uint64_t most = 0;
     for (const double rate : {0.01, 0.99, 1 - 0x1p-50})
-        for (const std::uint64_t k : {1u, 8u})
+        for (const std::uint64_t k : {2u, 8u})
             for (const std::uint64_t growth : {16u, 1024u})
                 for (const std::uint64_t first_keys : {1'000ul, 1ul << 40})
                     for (const double remaining : {1e-3, 1e-13, 1e-17})
                         for (const std::uint64_t forged : {0ul, 1ul << 24}) {
-                            if (!whole_sizes && k == 1) continue;
+                            if (!whole_sizes && k == 2) continue;
                             auto f = claim{.k = k,
                                            .capacity = forged,
                                            .rate = rate,
@@ -118,8 +121,8 @@ TEST(scalable_stored_capacity, a_rate_that_hashes_hardly_keep_reserves_little) {
     const auto least = [](double keys) { return math::hash_collision_rate(keys); };
     const claim rows[] = {
         {.capacity = 127, .remaining = 2 * std::nextafter(least(2032), 1)},
-        {.k = 1, .rate = 0.99, .remaining = 2 * least(524'288) * (1 + 1e-12)},
-        {.k = 1, .rate = 0.99, .remaining = 2 * least(524'288) * (1 + 1e-8)},
+        {.k = 2, .rate = 0.99, .remaining = 2 * least(524'288) * (1 + 1e-12)},
+        {.k = 2, .rate = 0.99, .remaining = 2 * least(524'288) * (1 + 1e-8)},
     };
     for (const claim& row : rows) {
         auto f = row.opened();
@@ -142,7 +145,7 @@ TEST(scalable_stored_capacity, layers_that_hashes_hardly_keep_do_not_add_up) {
         for (const double above : {2.3e-16, 7e-16, 1e-15, 2e-15, 1e-14, 1e-13}) {
             const double tightening = 1 - loosened;
             const double next = math::hash_collision_rate(keys) * (1 + above) / (tightening * tightening);
-            auto f = claim{.k = 1,
+            auto f = claim{.k = 2,
                            .capacity = keys,
                            .rate = 0.99,
                            .remaining = next / (1 - tightening),
@@ -168,7 +171,7 @@ TEST(scalable_stored_capacity, a_sparse_layer_reserves_little) {
     unsigned grew = 0;
     for (const double next : {1.6e-4, 6e-5, 2e-5, 3e-6}) {
         auto f =
-            claim{.blocks = blocks, .k = 1, .capacity = capacity, .remaining = 2 * next, .growth = growth}
+            claim{.blocks = blocks, .k = 2, .capacity = capacity, .remaining = 2 * next, .growth = growth}
                 .opened();
         ASSERT_TRUE(f) << f.error().message;
         const std::uint64_t bytes = bytes_after_adds(*f);

@@ -27,7 +27,6 @@ inline detail::query_kernel query_kernel_of(const kind& k, const choice& chosen,
     case block_form::lanes16: return table.lanes16;
     case block_form::sectors2: return table.sectors2[blocked.k / 2];
     case block_form::sectors4: return table.sectors4[blocked.k / 4];
-    case block_form::any_k: return nullptr;
     }
     return nullptr;
 }

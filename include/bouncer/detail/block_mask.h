@@ -73,20 +73,6 @@ constexpr sector sector_of(std::uint64_t hash, std::uint32_t groups, std::uint32
     return {group * run + pick % run, byte_bits(positions, first, bits)};
 }
 
-// k bits anywhere in a 512-bit line, with replacement: nine bits of position each, six positions to a word.
-inline constexpr unsigned any_k_most = 16;
-
-// visit(word of the line, bit) for each of the k positions, until it returns false.
-template <class Visit>
-constexpr bool every_bit_any_k(std::uint64_t hash, unsigned k, Visit visit) noexcept {
-    std::uint64_t positions = 0;
-    for (unsigned i = 0; i < k; ++i) {
-        positions = i % 6u == 0 ? position_word(hash, i / 6u) >> 10 : positions >> 9;
-        if (!visit((positions >> 6) & 7u, std::uint64_t{1} << (positions & 63u))) return false;
-    }
-    return true;
-}
-
 // k bits of one 64-bit word, with replacement: a byte of positions each.
 inline constexpr unsigned register_k_most = 10;
 
