@@ -63,7 +63,7 @@ inline void small(input& in, split_block_bloom_parameters& out) {
 }
 inline void small(input& in, register_bloom_parameters& out) {
     out.words = 1 + in.below(256);
-    out.k = static_cast<std::uint32_t>(1 + in.below(10));
+    out.k = static_cast<std::uint32_t>(1 + in.below(8));
 }
 inline void small(input& in, partitioned_bloom_parameters& out) {
     out.slice_bits = 64 * (1 + in.below(8));

@@ -9,7 +9,7 @@
 
 namespace bouncer {
 
-// Explicit parameters: `words` 64-bit words, k bits per key from 1 to 10.
+// Explicit parameters: `words` 64-bit words, k bits per key from 1 to 8.
 struct register_bloom_parameters {
     std::uint64_t words = 0;
     std::uint32_t k = 0;
@@ -37,6 +37,8 @@ class register_layout : public takes_any_hash, public starts_empty {
     // As they are stored.
     static constexpr std::size_t field_count = 2;
     static std::vector<std::uint64_t> fields_of(const parameters& chosen) { return {chosen.words, chosen.k}; }
+    // Refuses a k that there was once (unknown_version).
+    static result<void> check_stored(const std::uint64_t* fields);
     static parameters from_fields(const std::uint64_t* fields) noexcept {
         return {fields[0], narrow_field(fields[1])};
     }

@@ -22,6 +22,12 @@ result<void> register_layout::check(const parameters& chosen) {
     return {};
 }
 
+result<void> register_layout::check_stored(const std::uint64_t* fields) {
+    if (fields[1] != 9 && fields[1] != 10) return {};
+    return failure{error_code::unknown_version, "a register_bloom of k " + std::to_string(fields[1]) +
+                                                    " is no more: build the filter anew from its keys"};
+}
+
 std::string register_layout::describe(const parameters& chosen) {
     return "words " + std::to_string(chosen.words) + ", k " + std::to_string(chosen.k);
 }

@@ -9,12 +9,7 @@ inline __m256i four_registers(const std::uint64_t* words, std::uint64_t range,
     const __m256i from =
         four_words(words + fast_range(hashes[0], range), words + fast_range(hashes[1], range),
                    words + fast_range(hashes[2], range), words + fast_range(hashes[3], range));
-    const __m256i four = four_hashes(hashes);
-    const __m256i bits = have_bits<(K < 8 ? K : 8)>(from, four_positions(four, 0));
-    if constexpr (K > 8)
-        return _mm256_and_si256(bits, have_bits<K - 8>(from, four_positions(four, 1)));
-    else
-        return bits;
+    return have_bits<K>(from, four_positions(four_hashes(hashes), 0));
 }
 
 // K is fixed per kernel: with the loop unrolled the positions need no shuffle control from memory.

@@ -179,7 +179,7 @@ constexpr known_size known_sizes[] = {
     {"split_block_bloom", prefer::reads, 1e-4, 26.34},
     {"register_bloom", prefer::reads, 0.01, 12.14},
     {"register_bloom", prefer::reads, 0.001, 24.00},
-    {"register_bloom", prefer::reads, 1e-4, 45.48},
+    {"register_bloom", prefer::reads, 1e-4, 45.78},
     {"partitioned_bloom", prefer::reads, 0.01, 9.59},
     {"partitioned_bloom", prefer::reads, 0.001, 14.38},
     {"partitioned_bloom", prefer::reads, 1e-4, 19.17},

@@ -43,6 +43,10 @@ TEST(dropped_forms, of_blocked_bloom_are_unknown) {
     expect_refused_by_all("blocked_bloom", forms);
 }
 
+TEST(dropped_forms, of_register_bloom_are_unknown) {
+    expect_refused_by_all("register_bloom", {{1, 9, "k 9"}, {1, 10, "k 10"}});
+}
+
 // The form of a layer stands in the upper half of the field after its blocks.
 TEST(dropped_forms, of_a_layer_are_unknown) {
     constexpr std::size_t first_layer_form = 10;

@@ -115,7 +115,7 @@ inline reference sectors_reference(std::uint32_t groups, std::uint32_t bits) {
 
 inline std::vector<reference> all_references() {
     std::vector<reference> out{lanes8_reference(), lanes16_reference(), split_block_reference()};
-    for (unsigned k = 1; k <= 10; ++k) out.push_back(register_reference(k));
+    for (unsigned k = 1; k <= 8; ++k) out.push_back(register_reference(k));
     for (std::uint32_t bits = 1; bits <= 8; ++bits) out.push_back(sectors_reference(2, bits));
     for (std::uint32_t bits = 1; bits <= 4; ++bits) out.push_back(sectors_reference(4, bits));
     return out;

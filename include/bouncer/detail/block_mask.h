@@ -74,11 +74,10 @@ constexpr sector sector_of(std::uint64_t hash, std::uint32_t groups, std::uint32
 }
 
 // k bits of one 64-bit word, with replacement: a byte of positions each.
-inline constexpr unsigned register_k_most = 10;
+inline constexpr unsigned register_k_most = 8;
 
 constexpr std::uint64_t mask_register(std::uint64_t hash, unsigned k) noexcept {
-    const std::uint64_t bits = byte_bits(position_word(hash, 0), 0, k < 8 ? k : 8);
-    return k <= 8 ? bits : bits | byte_bits(position_word(hash, 1), 0, k - 8);
+    return byte_bits(position_word(hash, 0), 0, k);
 }
 
 // Cells of half a byte or a byte (counters, generations) in two adjacent lines: a key has up to eight in each, with

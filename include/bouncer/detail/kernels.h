@@ -41,10 +41,10 @@ struct kernel_table {
     put_kernel put_lanes8 = nullptr;
     put_kernel put_lanes16 = nullptr;
     put_kernel put_split_block = nullptr;
-    std::array<query_kernel, 11> registers = {}; // by k; [0] is null
-    std::array<query_kernel, 9> sectors2 = {};   // by bits per group, k / 2
-    std::array<query_kernel, 5> sectors4 = {};   // by bits per group, k / 4
-    cell_kernel nonzero_halves = nullptr;        // cells of 4 bits; of 8
+    std::array<query_kernel, 9> registers = {}; // by k; [0] is null
+    std::array<query_kernel, 9> sectors2 = {};  // by bits per group, k / 2
+    std::array<query_kernel, 5> sectors4 = {};  // by bits per group, k / 4
+    cell_kernel nonzero_halves = nullptr;       // cells of 4 bits; of 8
     cell_kernel nonzero_bytes = nullptr;
     cell_kernel common_halves = nullptr;
     cell_kernel common_bytes = nullptr;
