@@ -7,8 +7,7 @@
 #include <bouncer/hash.h>
 #include <bouncer/keyed.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "hash/libxxhash.h"
 
 #include <algorithm>
 #include <memory>

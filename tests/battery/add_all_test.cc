@@ -130,7 +130,7 @@ void expect_slices_on_one_thread(std::string_view name, words_access access, con
     const kind& k = kind_named(name, access);
     const choice chosen(parameters, std::string());
     const std::uint64_t blocks = k.shape_of(chosen).blocks;
-    SCOPED_TRACE(std::string(name) + ", blocks " + std::to_string(blocks));
+    SCOPED_TRACE(testing::Message() << name << ", blocks " << blocks);
     const std::size_t count = 2 * blocks + 100;
     ASSERT_TRUE(detail::slice_plan(blocks, k.size_bytes_of(chosen) / blocks, count, 1).worth_it());
     const auto expect_equal = [&](const std::vector<std::uint64_t>& hashes) {

@@ -110,7 +110,7 @@ TEST(hash, text_and_bytes_of_every_form_hash_alike) {
         const char unterminated[5] = {'a', 'l', 'i', 'c', 'e'};
         EXPECT_EQ(hash_key(hasher, unterminated), expected);
         EXPECT_EQ(hash_key(hasher, u8"alice"), expected);
-        EXPECT_EQ(hash_key(hasher, std::u8string(u8"alice")), expected);
+        EXPECT_EQ(hash_key(hasher, u8"alice"s), expected);
         const std::vector<unsigned char> unsigned_bytes = {'a', 'l', 'i', 'c', 'e'};
         EXPECT_EQ(hash_key(hasher, unsigned_bytes), expected);
         EXPECT_EQ(hash_key(hasher, std::span(unsigned_bytes)), expected);

@@ -5,8 +5,7 @@
 #error "a public header includes <xxhash.h>: see detail/hash_xxh.h for why it must not"
 #endif
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "hash/libxxhash.h"
 
 #include <gtest/gtest.h>
 

@@ -28,6 +28,8 @@ inline constexpr std::uint64_t xxh_prime5 = 0x27d4eb2f165667c5u;
 // Precondition: size > xxh_inline_bytes. Defined in src/hash/.
 std::uint64_t xxh3_long(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
 std::uint64_t xxh64_long(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
+// With vectors of 32 bytes. Precondition: x86-64, and active_isa() is not scalar.
+std::uint64_t xxh3_wide(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
 
 constexpr std::uint64_t xxh64_avalanche(std::uint64_t x) noexcept {
     x = (x ^ (x >> 33)) * xxh_prime2;

@@ -2,14 +2,12 @@
 // baseline form on chunks of a file.
 #if defined(__x86_64__)
 
-#include <cstddef>
-#include <cstdint>
+#include <bouncer/detail/hash_xxh.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <immintrin.h>
 #include <limits.h>
-
-#include "hash/xxh3_wide.h"
 
 #define BOUNCER_TARGET_AVX2
 #include "base/target_begin.h"
