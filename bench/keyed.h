@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace bench {
@@ -25,7 +26,7 @@ class keyed_subject {
 };
 
 struct keyed_type {
-    const char* name; // "keyed_xxh3"
+    std::string name; // "keyed_xxh3"
     std::unique_ptr<keyed_subject> (*make)(std::uint64_t keys, double fpr);
 };
 struct keyed_list {

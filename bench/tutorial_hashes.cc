@@ -8,6 +8,8 @@
 #include <bouncer/keyed.h>
 
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace bench::tutorial {
@@ -35,13 +37,14 @@ const key_sets& sets_of(const sheet& rows, std::unique_ptr<key_sets>& made) {
 }
 
 template <class Hasher>
-void hasher_row(sheet& rows, std::unique_ptr<key_sets>& made, const char* name, const char* note) {
-    row out = row_of(std::string("tutorial.hash.") + name, "bloom", "hash", rows.keys());
+void hasher_row(sheet& rows, std::unique_ptr<key_sets>& made, std::string_view name, const char* note,
+                const Hasher& hasher = {}) {
+    row out = row_of("tutorial.hash." + std::string(name), "bloom", "hash", rows.keys());
 
     if (!rows.wants(out.name)) return;
     const key_sets& sets = sets_of(rows, made);
     auto filter = bouncer::keyed<bouncer::plain_bloom, Hasher>::create(
-        {.keys = rows.keys(), .false_positive_rate = rate});
+        {.keys = rows.keys(), .false_positive_rate = rate}, hasher);
     if (!filter) return rows.unmeasured(out, filter.error().message);
     filter->add_batch(sets.present.all());
     out.page_size = page_size_of(filter->filter().memory());
@@ -138,12 +141,14 @@ void double_hashing_row(sheet& rows, std::unique_ptr<key_sets>& made, const char
 
 void hash_rows(sheet& rows) {
     std::unique_ptr<key_sets> sets;
-    constexpr const char* time = "the time is that of the hash alone";
-    hasher_row<bouncer::xxh3>(rows, sets, "xxh3", time);
-    hasher_row<bouncer::xxh64>(rows, sets, "xxh64", time);
-    hasher_row<bouncer::murmur3>(rows, sets, "murmur3", time);
-    hasher_row<bouncer::fnv1a>(rows, sets, "fnv1a",
-                               "mixed once more, as keyed<> does; the time is that of the hash alone");
+    bouncer::all_hashers::for_each([&]<class Hasher>() {
+        constexpr bool mixed =
+            !bouncer::hash_is_avalanching<Hasher> && !bouncer::detail::passed_unmixed<Hasher>;
+        hasher_row<Hasher>(rows, sets, Hasher::name,
+                           mixed ? "mixed once more, as keyed<> does; the time is that of the hash alone"
+                                 : "the time is that of the hash alone",
+                           bouncer::detail::hasher_from<Hasher>(0, bouncer::secret_key{}));
+    });
     hasher_row<unmixed_fnv1a>(
         rows, sets, "fnv1a_unmixed",
         "the bare FNV-1a spreads running numbers more evenly than chance, which is luck of the keys");

@@ -5,8 +5,9 @@
 #include <bouncer/hash.h>
 #include <bouncer/keyed.h>
 
-#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace bench {
 namespace {
@@ -32,34 +33,28 @@ class own_keyed final : public keyed_subject {
     Filter filter_;
 };
 
-bouncer::secret_key some_key() {
-    bouncer::secret_key key{};
-    return key;
-}
-
 template <class Hasher>
 std::unique_ptr<keyed_subject> make(std::uint64_t keys, double fpr) {
     using filter = bouncer::keyed<bouncer::atomic_blocked_bloom, Hasher>;
     const bouncer::goal goal{.keys = keys, .false_positive_rate = fpr};
-    auto made = [&] {
-        if constexpr (std::is_default_constructible_v<Hasher>)
-            return filter::create(goal);
-        else
-            return filter::create(goal, Hasher{some_key()});
-    }();
+    auto made = filter::create(goal, bouncer::detail::hasher_from<Hasher>(0, bouncer::secret_key{}));
     if (!made) return nullptr;
     return std::make_unique<own_keyed<filter>>(std::move(*made));
 }
 
-constexpr keyed_type types[] = {
-    {"keyed_xxh3", make<bouncer::xxh3>},
-    {"keyed_siphash13", make<bouncer::siphash13>},
-};
+std::vector<keyed_type> every_type() {
+    std::vector<keyed_type> out;
+    bouncer::all_hashers::for_each([&]<class Hasher>() {
+        out.push_back({"keyed_" + std::string(Hasher::name), make<Hasher>});
+    });
+    return out;
+}
 
 } // namespace
 } // namespace bench
 
 extern "C" __attribute__((visibility("default"))) const bench::keyed_list* bouncer_bench_keyed() {
-    static const bench::keyed_list list{bench::types, std::size(bench::types)};
+    static const std::vector<bench::keyed_type> types = bench::every_type();
+    static const bench::keyed_list list{types.data(), types.size()};
     return &list;
 }

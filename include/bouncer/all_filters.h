@@ -7,6 +7,7 @@
 #include <bouncer/cascade.h>
 #include <bouncer/counting_bloom.h>
 #include <bouncer/dcso_bloom.h>
+#include <bouncer/detail/type_list.h>
 #include <bouncer/fingerprint_set.h>
 #include <bouncer/partitioned_bloom.h>
 #include <bouncer/register_bloom.h>
@@ -18,19 +19,10 @@
 #include <bouncer/xor_filter.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace bouncer {
-
-template <class... Types>
-struct type_list {
-    static constexpr std::size_t size = sizeof...(Types);
-    // List::apply<Template>: Template<Types...>.
-    template <template <class...> class Template>
-    using apply = Template<Types...>;
-};
 
 // The form of a kind for words of the caller's choice. Static kinds have two forms: the filter, which plain and atomic words
 // both mean, and the view.
@@ -49,9 +41,7 @@ using all_filters =
 // [any-thread] visit.template operator()<F>() for every kind F.
 template <class Words, class Visit>
 constexpr void for_each_kind(Visit visit) {
-    [&]<class... Kinds>(type_list<Kinds...>) {
-        (visit.template operator()<Kinds>(), ...);
-    }(all_filters<Words>{});
+    all_filters<Words>::for_each(visit);
 }
 
 struct kind_info {
@@ -64,13 +54,6 @@ namespace detail {
 template <class... Kinds>
 constexpr auto kinds_of(type_list<Kinds...>) noexcept {
     return std::array{kind_info{Kinds::kind_id, Kinds::kind_name}...};
-}
-
-consteval bool distinct(auto kinds) {
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
-            if (kinds[i].id == kinds[j].id || kinds[i].name == kinds[j].name) return false;
-    return true;
 }
 
 } // namespace detail

@@ -1,6 +1,6 @@
-// any_hasher: one of the built-in hashers, chosen at run time: given as itself, by name, or by what a stored filter says of
-// its hash. keyed<F, any_hasher> is a filter of keys whose hash a rebuild can change while it serves: from xxh3 to siphash13
-// with a secret key, when somebody has begun to choose keys against it. docs/under_attack.md
+// any_hasher: one of the hashers of all_hashers.h, chosen at run time: given as itself, by name, or by what a stored filter
+// says of its hash. keyed<F, any_hasher> is a filter of keys whose hash a rebuild can change while it serves: from xxh3 to
+// siphash13 with a secret key, when somebody has begun to choose keys against it. docs/under_attack.md
 //
 // What the choice costs: one predicted branch per key, one dispatch per batch. XXH3 stays inline, and a query takes
 // up to 7 % longer than with xxh3 as the type; in a loop over integers that is wholly inlined, up to 17 %. Every other hash
@@ -21,25 +21,25 @@
 namespace bouncer {
 
 // Thread safety: immutable, so any number of threads. Another choice is another any_hasher, in another filter.
-class any_hasher {
+template <class List>
+class basic_any_hasher {
   public:
     // Its results are those of hash_key, which mixes them where the chosen hasher does not.
     static constexpr bool is_avalanching = true;
 
     // [any-thread] xxh3 with seed 0.
-    any_hasher() noexcept = default;
-    // [any-thread] Every built-in hasher converts: keyed<F, any_hasher>::create(goal, siphash13(key)).
-    template <detail::builtin_hasher Hasher>
-    any_hasher(const Hasher& chosen) noexcept : chosen_(chosen) {}
+    basic_any_hasher() noexcept = default;
+    // [any-thread] Every hasher of the list converts: keyed<F, any_hasher>::create(goal, siphash13(key)).
+    template <detail::listed_in<List> Hasher>
+    basic_any_hasher(const Hasher& chosen) noexcept : chosen_(chosen) {}
 
     // [any-thread] The hasher of a spec. For SipHash the key is needed, and compared by its fingerprint (wrong_key); other
     // hashes take none (invalid_argument). unsupported: prehashed, which has no hasher, and users' own.
-    static result<any_hasher> make(const hash_spec& spec,
-                                   const std::optional<secret_key>& key = std::nullopt);
-    // [any-thread] By name, as the command and the C API do: xxh3, xxh64, murmur3, fnv1a, fnv1 (seed: 0 for the last
-    // two); siphash13, siphash24 with a key.
-    static result<any_hasher> make(std::string_view name, std::uint64_t seed,
-                                   const std::optional<secret_key>& key = std::nullopt);
+    static result<basic_any_hasher> make(const hash_spec& spec,
+                                         const std::optional<secret_key>& key = std::nullopt);
+    // [any-thread] By name, as the command and the C API do. Without a seed (0) and a key where the hash takes none.
+    static result<basic_any_hasher> make(std::string_view name, std::uint64_t seed,
+                                         const std::optional<secret_key>& key = std::nullopt);
 
     // [immutable] As hash_key of the chosen hasher.
     template <hashable_key Key>
@@ -76,7 +76,12 @@ class any_hasher {
     }
     [[gnu::pure]] std::uint64_t other(std::span<const std::byte> key) const noexcept;
 
-    detail::builtin_hashers::as<std::variant> chosen_;
+    static constexpr auto hashes = detail::hash_infos(List{});
+
+    static result<basic_any_hasher> made(const hash_info& hash, std::uint64_t seed,
+                                         const std::optional<secret_key>& key);
+
+    typename List::template apply<std::variant> chosen_;
 };
 
 } // namespace bouncer

@@ -13,36 +13,36 @@
 #include <string_view>
 #include <type_traits>
 
+#include <bouncer/all_hashers.h>
 #include <bouncer/detail/bits.h>
-#include <bouncer/detail/hash_builtin.h>
 #include <bouncer/detail/hash_key_bytes.h>
 #include <bouncer/detail/hash_spec.h>
 
 namespace bouncer {
 
-class any_hasher; // any_hasher.h: one of the built-in ones, chosen at run time
+// any_hasher.h: one of a list, chosen at run time.
+template <class List>
+class basic_any_hasher;
+using any_hasher = basic_any_hasher<all_hashers>;
 
 namespace detail {
 
-template <class... Hashers>
-struct hasher_list {
-    template <class Hasher>
-    static constexpr bool has = is_one_of<Hasher, Hashers...>;
-    template <template <class...> class Of>
-    using as = Of<Hashers...>;
-};
-// The one list of their types. xxh3 is first: any_hasher is that one by default.
-using builtin_hashers = hasher_list<xxh3, xxh64, murmur3, fnv1a, siphash13, siphash24, fnv1>;
+template <class Hasher>
+concept builtin_hasher = listed_in<Hasher, all_hashers>;
 
 template <class Hasher>
-concept builtin_hasher = builtin_hashers::has<Hasher>;
+inline constexpr bool is_any_hasher = false;
+template <class List>
+inline constexpr bool is_any_hasher<basic_any_hasher<List>> = true;
 
 template <class Hasher>
-concept library_hasher = builtin_hasher<Hasher> || std::is_same_v<Hasher, any_hasher>;
+concept library_hasher = builtin_hasher<Hasher> || is_any_hasher<Hasher>;
 
 // Handed on as published although it does not avalanche: the bits of files that others wrote depend on it.
 template <class Hasher>
-concept passed_unmixed = is_one_of<Hasher, fnv1>;
+concept passed_unmixed = builtin_hasher<Hasher> && requires {
+    requires Hasher::passed_unmixed;
+};
 
 // `static constexpr std::uint32_t algorithm`, at least first_user_hash_id.
 template <class Hasher>
@@ -118,7 +118,7 @@ template <class Hasher, class Key>
 requires hasher_for<Hasher, Key>
 [[gnu::always_inline]] inline std::uint64_t hash_key(const Hasher& hasher, const Key& key) noexcept {
     std::uint64_t hash;
-    if constexpr (std::is_same_v<Hasher, any_hasher> ||
+    if constexpr (detail::is_any_hasher<Hasher> ||
                   (detail::user_hasher<Hasher> && detail::hashes<Hasher, Key>)) {
         hash = hasher(key);
     } else {
@@ -141,7 +141,7 @@ requires std::ranges::contiguous_range<const Keys> && std::ranges::sized_range<c
 void hash_batch(const Hasher& hasher, const Keys& keys, std::span<std::uint64_t> out) noexcept {
     const auto* const first = std::ranges::data(keys);
     const std::size_t count = std::min<std::size_t>(std::ranges::size(keys), out.size());
-    if constexpr (std::is_same_v<Hasher, any_hasher>) {
+    if constexpr (detail::is_any_hasher<Hasher>) {
         hasher.visit([&](const auto& chosen) { hash_batch(chosen, keys, out); });
     } else if constexpr (detail::hashes_pieces<Hasher, std::ranges::range_value_t<const Keys>>) {
         constexpr std::size_t most = 64;

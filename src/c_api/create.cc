@@ -65,7 +65,7 @@ hash_spec default_hash(std::string_view kind, std::uint64_t seed) {
 // None for "prehashed".
 result<std::optional<any_hasher>> hasher_for_options(std::string_view kind, const bouncer_options& options) {
     const auto key = key_at(options.secret_key);
-    if (options.hash != nullptr && std::string_view(options.hash) == "prehashed") {
+    if (options.hash != nullptr && options.hash == prehashed.name) {
         if (options.seed != 0 || key)
             return bad_argument("a prehashed filter takes neither a seed nor a secret key");
         return std::optional<any_hasher>();

@@ -1,5 +1,7 @@
 #include "format/chunks.h"
 
+#include <bouncer/detail/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -1,5 +1,7 @@
 #include "format/envelope.h"
 
+#include <bouncer/all_hashers.h>
+#include <bouncer/detail/format.h>
 #include <bouncer/detail/hash_xxh.h>
 
 #include <sys/random.h>
@@ -7,7 +9,6 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <ctime>
 
@@ -67,13 +68,6 @@ failure formed_keys(const snapshot_info& info) {
     return {error_code::mismatch,
             "its keys were taken " + form_text(info.keys) +
                 ", so others would not be found: open it without keys, and hash them likewise"};
-}
-
-std::string hex_text(std::uint64_t value) {
-    char text[16];
-    const auto end = std::to_chars(text, text + sizeof text, value, 16).ptr;
-    const auto length = static_cast<std::size_t>(end - text);
-    return "0x" + std::string(16 - length, '0') + std::string(text, length);
 }
 
 header_page encode_header(const snapshot_info& info) {
@@ -176,9 +170,8 @@ result<void> check_stored_hash(const hash_spec& spec) {
     auto known = check_known_hash(spec);
     if (known) return {};
     // A seed where there is none is damage; an unknown algorithm is news.
-    if (!hash_name(spec.algorithm).empty()) return corrupt("header: " + known.error().message);
-    std::uint32_t last = 0;
-    while (!hash_name(last + 1).empty()) ++last;
+    if (find_hash(spec.algorithm)) return corrupt("header: " + known.error().message);
+    const std::uint32_t last = std::ranges::max(all_hashes, {}, &hash_info::id).id;
     return failure{error_code::unknown_version, "header: " + known.error().message +
                                                     "; this library knows ids 0 to " + std::to_string(last) +
                                                     " and users' own from " + hex_text(first_user_hash_id)};

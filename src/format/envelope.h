@@ -68,7 +68,6 @@ result<std::vector<std::uint64_t>> decode_footer(std::span<const std::byte, head
 // [any-thread] Now, and 128 random bits.
 result<void> stamp(snapshot_info& info);
 
-std::string hex_text(std::uint64_t value);
 // [any-thread] The form in words, and why a filter of such keys is not opened with keys (mismatch).
 std::string form_text(const key_form& keys);
 failure formed_keys(const snapshot_info& info);

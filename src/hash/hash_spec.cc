@@ -1,69 +1,38 @@
-#include <bouncer/detail/hash_spec.h>
+#include <bouncer/all_hashers.h>
+#include <bouncer/detail/format.h>
 
-#include <charconv>
+#include <algorithm>
 
 namespace bouncer {
 
-namespace {
+using detail::hex_text;
 
-std::string hex(std::uint64_t value, std::size_t digits) {
-    char text[16];
-    const auto end = std::to_chars(text, text + sizeof text, value, 16).ptr;
-    const auto length = static_cast<std::size_t>(end - text);
-    return "0x" + std::string(digits > length ? digits - length : 0, '0') + std::string(text, length);
-}
-
-// Such a hash has no seed, but a file may claim one.
-bool is_seedless(std::uint32_t algorithm) noexcept {
-    return !detail::hash_takes_seed(algorithm) && !detail::hash_takes_key(algorithm);
-}
-
-} // namespace
-
-std::string_view detail::hash_name(std::uint32_t algorithm) noexcept {
-    switch (static_cast<hash_algorithm>(algorithm)) {
-    case hash_algorithm::prehashed: return "prehashed";
-    case hash_algorithm::xxh3: return "xxh3";
-    case hash_algorithm::xxh64: return "xxh64";
-    case hash_algorithm::murmur3: return "murmur3";
-    case hash_algorithm::fnv1a: return "fnv1a";
-    case hash_algorithm::siphash13: return "siphash13";
-    case hash_algorithm::siphash24: return "siphash24";
-    case hash_algorithm::fnv1: return "fnv1";
-    }
-    return {};
-}
-
-bool detail::hash_takes_key(std::uint32_t algorithm) noexcept {
-    const auto which = static_cast<hash_algorithm>(algorithm);
-    return which == hash_algorithm::siphash13 || which == hash_algorithm::siphash24;
-}
-
-bool detail::hash_takes_seed(std::uint32_t algorithm) noexcept {
-    const auto which = static_cast<hash_algorithm>(algorithm);
-    return which != hash_algorithm::prehashed && which != hash_algorithm::fnv1a &&
-           which != hash_algorithm::fnv1 && !hash_takes_key(algorithm);
+const hash_info* detail::find_hash(std::uint32_t id) noexcept {
+    if (id == prehashed.id) return &prehashed;
+    const auto* const found = std::ranges::find(all_hashes, id, &hash_info::id);
+    return found == all_hashes.end() ? nullptr : found;
 }
 
 std::string to_string(const hash_spec& spec) {
     const std::uint64_t value = spec.seed_or_fingerprint;
     if (spec.algorithm >= first_user_hash_id)
-        return "user hasher " + hex(spec.algorithm, 8) + ", seed or fingerprint " + hex(value, 16);
-    const std::string_view known = detail::hash_name(spec.algorithm);
+        return "user hasher " + hex_text(spec.algorithm, 8) + ", seed or fingerprint " + hex_text(value);
+    const hash_info* const known = detail::find_hash(spec.algorithm);
     const std::string name =
-        known.empty() ? "unknown hash " + std::to_string(spec.algorithm) : std::string(known);
-    if (detail::hash_takes_key(spec.algorithm)) return name + ", key fingerprint " + hex(value, 16);
-    if (is_seedless(spec.algorithm) && value == 0) return name;
+        known ? std::string(known->name) : "unknown hash " + std::to_string(spec.algorithm);
+    if (known && known->takes_key) return name + ", key fingerprint " + hex_text(value);
+    if (known && known->seed_bits == 0 && value == 0) return name; // but a file may claim a seed
     return name + ", seed " + std::to_string(value);
 }
 
 result<void> check_known_hash(const hash_spec& spec) {
     return detail::guarded([&]() -> result<void> {
         if (spec.algorithm >= first_user_hash_id) return {};
-        if (detail::hash_name(spec.algorithm).empty())
+        const hash_info* const known = detail::find_hash(spec.algorithm);
+        if (!known)
             return failure{error_code::invalid_argument,
                            "no hash algorithm has the id " + std::to_string(spec.algorithm)};
-        if (is_seedless(spec.algorithm) && spec.seed_or_fingerprint != 0)
+        if (!known->takes_key && known->seed_bits == 0 && spec.seed_or_fingerprint != 0)
             return failure{error_code::invalid_argument, "this hash takes no seed: " + to_string(spec)};
         return {};
     });
@@ -72,11 +41,12 @@ result<void> check_known_hash(const hash_spec& spec) {
 result<void> check_same_hash(const hash_spec& built, const hash_spec& given) {
     return detail::guarded([&]() -> result<void> {
         if (built == given) return {};
-        if (built.algorithm == given.algorithm && detail::hash_takes_key(built.algorithm))
+        const hash_info* const known = detail::find_hash(built.algorithm);
+        if (built.algorithm == given.algorithm && known && known->takes_key)
             return failure{error_code::wrong_key,
                            "the secret key is not the one the filter was built with: fingerprint " +
-                               hex(given.seed_or_fingerprint, 16) + " instead of " +
-                               hex(built.seed_or_fingerprint, 16)};
+                               hex_text(given.seed_or_fingerprint) + " instead of " +
+                               hex_text(built.seed_or_fingerprint)};
         return failure{error_code::mismatch, "the filter was built with hash (" + to_string(built) +
                                                  "), not (" + to_string(given) + ")"};
     });

@@ -1,5 +1,3 @@
-#include "hash/murmur3.h"
-
 #include <bit>
 
 #include <bouncer/detail/hash_builtin.h>
@@ -28,7 +26,8 @@ std::uint64_t finish(std::uint64_t x) noexcept {
 
 } // namespace
 
-murmur3_halves murmur3_x64_128(const std::byte* data, std::size_t size, std::uint32_t seed) noexcept {
+std::array<std::uint64_t, 2> murmur3_x64_128(const std::byte* data, std::size_t size,
+                                             std::uint32_t seed) noexcept {
     std::uint64_t h1 = seed;
     std::uint64_t h2 = seed;
     std::size_t left = size;
@@ -58,7 +57,7 @@ murmur3_halves murmur3_x64_128(const std::byte* data, std::size_t size, std::uin
 }
 
 std::uint64_t murmur3_low64(const std::byte* data, std::size_t size, std::uint32_t seed) noexcept {
-    return murmur3_x64_128(data, size, seed).h1;
+    return murmur3_x64_128(data, size, seed)[0];
 }
 
 } // namespace bouncer::detail

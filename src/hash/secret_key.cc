@@ -1,22 +1,10 @@
 #include <bouncer/hash.h>
 
 #include <cerrno>
-#include <cstring>
+#include <charconv>
 #include <sys/random.h>
 
 namespace bouncer {
-
-namespace {
-
-// -1 for a character that is no hex digit.
-int digit_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-} // namespace
 
 result<secret_key> secret_key::from_hex(std::string_view digits) {
     return detail::guarded([&]() -> result<secret_key> {
@@ -25,8 +13,8 @@ result<secret_key> secret_key::from_hex(std::string_view digits) {
             return failure{error_code::invalid_argument, "a secret key is 32 hex digits, not " +
                                                              std::to_string(digits.size()) + " characters"};
         for (std::size_t i = 0; i < digits.size(); ++i) {
-            const int value = digit_value(digits[i]);
-            if (value < 0)
+            std::uint8_t value = 0;
+            if (std::from_chars(&digits[i], &digits[i] + 1, value, 16).ec != std::errc())
                 return failure{error_code::invalid_argument, "a secret key is 32 hex digits; character " +
                                                                  std::to_string(i + 1) + " is none"};
             key.bytes[i / 2] = (key.bytes[i / 2] << 4) | static_cast<std::byte>(value);

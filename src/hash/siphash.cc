@@ -6,17 +6,11 @@
 
 #include "hash/siphash_four.h"
 
-namespace bouncer::detail {
+namespace bouncer {
 
+namespace detail {
 namespace {
 
-template <class Lanes>
-constexpr Lanes all(std::uint64_t word) noexcept {
-    return word;
-}
-constexpr std::uint64_t add(std::uint64_t a, std::uint64_t b) noexcept {
-    return a + b;
-}
 template <int Count>
 constexpr std::uint64_t rotate(std::uint64_t word) noexcept {
     return std::rotl(word, Count);
@@ -24,19 +18,9 @@ constexpr std::uint64_t rotate(std::uint64_t word) noexcept {
 
 #include "hash/siphash.inl"
 
-struct two_words {
-    std::uint64_t k0, k1;
-};
-two_words words_of(const secret_key& key) noexcept {
-    return {load_le64(key.bytes.data()), load_le64(key.bytes.data() + 8)};
-}
-
 template <int PerWord, int ToFinish>
-std::uint64_t siphash(two_words key, const key_piece& piece) noexcept {
-    siphash_state<std::uint64_t> state(key.k0, key.k1);
-    for (std::size_t i = 0; i < piece.size / 8; ++i) state.absorb<PerWord>(load_le64(piece.data + 8 * i));
-    state.absorb<PerWord>(siphash_last_word(piece));
-    return state.finish<ToFinish>();
+std::uint64_t siphash_one(std::uint64_t k0, std::uint64_t k1, const key_piece& piece) noexcept {
+    return siphash<PerWord, ToFinish>(k0, k1, piece.size / 8, [&](auto word) { return word(piece); });
 }
 
 bool same_number_of_words(const key_piece* four) noexcept {
@@ -44,50 +28,38 @@ bool same_number_of_words(const key_piece* four) noexcept {
     return four[1].size / 8 == words && four[2].size / 8 == words && four[3].size / 8 == words;
 }
 
-// Keys of equally many words go through a vector register four at a time, half the time of one by one. `four` is null
-// where there is none.
-template <int PerWord, int ToFinish>
-void siphash_batch(const secret_key& key, const key_piece* pieces, std::size_t count, std::uint64_t* out,
-                   siphash_four* four) noexcept {
-    const two_words words = words_of(key);
-    const bool wide = four != nullptr && active_isa() != isa::scalar;
+} // namespace
+} // namespace detail
+
+template <std::uint32_t Id, int PerWord, int ToFinish>
+std::uint64_t
+basic_siphash<Id, PerWord, ToFinish>::operator()(std::span<const std::byte> key) const noexcept {
+    return detail::siphash_one<PerWord, ToFinish>(detail::load_le64(key_.bytes.data()),
+                                                  detail::load_le64(key_.bytes.data() + 8),
+                                                  {key.data(), key.size()});
+}
+
+// Keys of equally many words go through a vector register four at a time, half the time of one by one.
+template <std::uint32_t Id, int PerWord, int ToFinish>
+void basic_siphash<Id, PerWord, ToFinish>::batch(const detail::key_piece* pieces, std::size_t count,
+                                                 std::uint64_t* out) const noexcept {
+    const std::uint64_t k0 = detail::load_le64(key_.bytes.data());
+    const std::uint64_t k1 = detail::load_le64(key_.bytes.data() + 8);
+    [[maybe_unused]] const bool wide = detail::active_isa() != detail::isa::scalar;
     for (std::size_t i = 0; i < count;) {
-        if (wide && i + 4 <= count && same_number_of_words(pieces + i)) {
-            four(words.k0, words.k1, pieces + i, out + i);
+#if defined(__x86_64__)
+        if (wide && i + 4 <= count && detail::same_number_of_words(pieces + i)) {
+            detail::siphash_four<PerWord, ToFinish>(k0, k1, pieces + i, out + i);
             i += 4;
-        } else {
-            out[i] = siphash<PerWord, ToFinish>(words, pieces[i]);
-            ++i;
+            continue;
         }
+#endif
+        out[i] = detail::siphash_one<PerWord, ToFinish>(k0, k1, pieces[i]);
+        ++i;
     }
 }
 
-#if defined(__x86_64__)
-constexpr siphash_four* four_13 = siphash13_four;
-constexpr siphash_four* four_24 = siphash24_four;
-#else
-constexpr siphash_four* four_13 = nullptr;
-constexpr siphash_four* four_24 = nullptr;
-#endif
+template class basic_siphash<5, 1, 3>;
+template class basic_siphash<6, 2, 4>;
 
-} // namespace
-
-std::uint64_t siphash13_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept {
-    return siphash<1, 3>(words_of(key), {data, size});
-}
-
-std::uint64_t siphash24_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept {
-    return siphash<2, 4>(words_of(key), {data, size});
-}
-
-void siphash13_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
-                     std::uint64_t* out) noexcept {
-    siphash_batch<1, 3>(key, pieces, count, out, four_13);
-}
-
-void siphash24_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
-                     std::uint64_t* out) noexcept {
-    siphash_batch<2, 4>(key, pieces, count, out, four_24);
-}
-
-} // namespace bouncer::detail
+} // namespace bouncer

@@ -6,12 +6,7 @@
 namespace bouncer::detail {
 
 // out[i] = the hash of pieces[i], i < 4. Precondition: all have equally many whole words, size / 8.
-using siphash_four = void(std::uint64_t k0, std::uint64_t k1, const key_piece* pieces,
-                          std::uint64_t* out) noexcept;
-
-#if defined(__x86_64__)
-siphash_four siphash13_four;
-siphash_four siphash24_four;
-#endif
+template <int PerWord, int ToFinish>
+void siphash_four(std::uint64_t k0, std::uint64_t k1, const key_piece* pieces, std::uint64_t* out) noexcept;
 
 } // namespace bouncer::detail

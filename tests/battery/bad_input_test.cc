@@ -138,9 +138,12 @@ TEST_P(bad_merge, of_what_differs_in_its_hash) {
     auto f = k.create(wanted).value();
     f.add_batch(random_hashes(1'000, 1));
     const auto before = f.clone();
-    for (const hash_spec spec :
-         {xxh3{}.spec(), xxh3{42}.spec(), xxh64{}.spec(), xxh64{9}.spec(), murmur3{}.spec(), fnv1a{}.spec(),
-          fnv1{}.spec(), hash_spec{}, hash_spec{0x80000001u, 5}}) {
+    std::vector<hash_spec> specs{{}, {first_user_hash_id, 5}};
+    for (const hash_info& each : all_hashes) {
+        specs.push_back({each.id, 0});
+        if (each.seed_bits != 0) specs.push_back({each.id, 42});
+    }
+    for (const hash_spec& spec : specs) {
         if (spec == f.hash()) continue;
         const auto other = k.create(wanted, {.hash = spec});
         if (!k.check_stored_hash(spec)) { // a kind that fixes its hash refuses the others at once

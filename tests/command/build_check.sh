@@ -108,7 +108,7 @@ refuses "no kind is called \"blom\"" bouncer build --kind blom -o new.bnc keys
 refuses "two lists" bouncer build --kind cascade -o new.bnc keys
 
 # ---- hashes and secret keys
-for hash in xxh3 xxh64 murmur3 fnv1a; do
+for hash in xxh3 xxh64 murmur3 fnv1a fnv1; do
     run 0 bouncer build -q --force --hash $hash -o h.bnc keys
     run 0 bouncer check -c h.bnc keys && is 20000
 done

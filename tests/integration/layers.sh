@@ -9,10 +9,10 @@ set -euo pipefail
 layer_of() {
     local h=include/bouncer
     case $1 in
-    $h/result.h | $h/goal.h | $h/detail/bits.h | $h/detail/format.h | $h/detail/isa.h | $h/detail/parallel.h | $h/instruction_set.h | \
-        src/base/*) echo "0 base" ;;
+    $h/result.h | $h/goal.h | $h/detail/bits.h | $h/detail/format.h | $h/detail/isa.h | $h/detail/parallel.h | $h/detail/type_list.h | \
+        $h/instruction_set.h | src/base/*) echo "0 base" ;;
     $h/math.h | $h/*_math.h | src/math/*) echo "1 math" ;;
-    $h/hash.h | $h/any_hasher.h | $h/detail/hash_*.h | src/hash/*) echo "1 hash" ;;
+    $h/hash.h | $h/all_hashers.h | $h/any_hasher.h | $h/detail/hash_*.h | src/hash/*) echo "1 hash" ;;
     $h/region.h | $h/words.h | $h/detail/load_block.h | $h/detail/striped_counter.h | src/memory/*) echo "2 memory" ;;
     $h/detail/block_mask.h | $h/detail/kernels.h | $h/detail/pipeline.* | $h/detail/one_key.h | $h/detail/*_lines.inl | \
         src/kernels/*) echo "3 kernels" ;;

@@ -52,56 +52,23 @@ void expect_alike(const any_hasher& any, const Hasher& typed) {
     EXPECT_EQ(three[2], 7u);
 }
 
-TEST(any_hasher_of, every_name_equals_the_typed_one) {
-    const secret_key key = secret_key::random().value();
-    expect_alike(any_hasher::make("xxh3", 0).value(), xxh3{});
-    expect_alike(any_hasher::make("xxh3", 12345).value(), xxh3{12345});
-    expect_alike(any_hasher::make("xxh64", 0).value(), xxh64{});
-    expect_alike(any_hasher::make("xxh64", ~std::uint64_t{0}).value(), xxh64{~std::uint64_t{0}});
-    expect_alike(any_hasher::make("murmur3", 99).value(), murmur3{99});
-    expect_alike(any_hasher::make("fnv1a", 0).value(), fnv1a{});
-    expect_alike(any_hasher::make("fnv1", 0).value(), fnv1{});
-    expect_alike(any_hasher::make("siphash13", 0, key).value(), siphash13(key));
-    expect_alike(any_hasher::make("siphash24", 0, key).value(), siphash24(key));
-}
-
-TEST(any_hasher_of, every_hasher_equals_it) {
+// By name, as itself, and by the spec of a file; with and without a seed.
+TEST(any_hasher_of, every_hash_equals_the_typed_one) {
     const secret_key key = secret_key::random().value();
     expect_alike(any_hasher(), xxh3{});
-    expect_alike(any_hasher(xxh3{7}), xxh3{7});
-    expect_alike(any_hasher(xxh64{8}), xxh64{8});
-    expect_alike(any_hasher(murmur3{9}), murmur3{9});
-    expect_alike(any_hasher(fnv1a{}), fnv1a{});
-    expect_alike(any_hasher(fnv1{}), fnv1{});
-    expect_alike(any_hasher(siphash13(key)), siphash13(key));
-    expect_alike(any_hasher(siphash24(key)), siphash24(key));
-}
-
-// The ids of the library and what any_hasher can be are one list.
-TEST(any_hasher_of, every_id_there_is) {
-    const secret_key key = secret_key::random().value();
-    std::uint32_t id = 1;
-    for (; !detail::hash_name(id).empty(); ++id) {
-        const bool secret = detail::hash_takes_key(id);
-        const auto by_name =
-            any_hasher::make(detail::hash_name(id), 0, secret ? std::optional(key) : std::nullopt);
-        ASSERT_TRUE(by_name) << detail::hash_name(id);
-        EXPECT_EQ(by_name->spec(), (hash_spec{id, secret ? key.fingerprint() : 0}));
-        EXPECT_TRUE(any_hasher::make(by_name->spec(), secret ? std::optional(key) : std::nullopt));
-    }
-    EXPECT_EQ(id - 1, std::variant_size_v<detail::builtin_hashers::as<std::variant>>);
-    EXPECT_TRUE(detail::hash_name(first_user_hash_id).empty());
-}
-
-TEST(any_hasher_of, every_spec_equals_the_typed_one) {
-    const secret_key key = secret_key::random().value();
-    expect_alike(any_hasher::make(spec_of(xxh3{7})).value(), xxh3{7});
-    expect_alike(any_hasher::make(spec_of(xxh64{8})).value(), xxh64{8});
-    expect_alike(any_hasher::make(spec_of(murmur3{9})).value(), murmur3{9});
-    expect_alike(any_hasher::make(spec_of(fnv1a{})).value(), fnv1a{});
-    expect_alike(any_hasher::make(spec_of(fnv1{})).value(), fnv1{});
-    expect_alike(any_hasher::make(spec_of(siphash13(key)), key).value(), siphash13(key));
-    expect_alike(any_hasher::make(spec_of(siphash24(key)), key).value(), siphash24(key));
+    all_hashers::for_each([&]<class Hasher>() {
+        SCOPED_TRACE(Hasher::name);
+        constexpr hash_info info = detail::info_of<Hasher>();
+        const auto given = info.takes_key ? std::optional(key) : std::nullopt;
+        for (const std::uint64_t seed : {std::uint64_t{0}, ~std::uint64_t{0} >> (64 - info.seed_bits) % 64}) {
+            if (seed != 0 && info.seed_bits == 0) continue;
+            const Hasher typed = detail::hasher_from<Hasher>(seed, key);
+            EXPECT_EQ(spec_of(typed), (hash_spec{info.id, info.takes_key ? key.fingerprint() : seed}));
+            expect_alike(typed, typed);
+            expect_alike(any_hasher::make(Hasher::name, seed, given).value(), typed);
+            expect_alike(any_hasher::make(spec_of(typed), given).value(), typed);
+        }
+    });
 }
 
 TEST(any_hasher_of, refusals) {

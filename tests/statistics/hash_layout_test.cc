@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bouncer::test {
@@ -111,10 +112,10 @@ class table {
     }
 
     template <class Hasher>
-    void add(const char* name, const Hasher& hasher, bool good_hash = true) {
+    void add(std::string_view name, const Hasher& hasher, bool good_hash = true) {
         for (const key_set set : all_key_sets) {
             SCOPED_TRACE(std::string(name) + ", " + std::string(name_of(set)));
-            std::printf("%-14s %-13s", name, std::string(name_of(set)).c_str());
+            std::printf("%-14s %-13s", std::string(name).c_str(), std::string(name_of(set)).c_str());
             for (const measured& cell : row(hasher, set, good_hash)) {
                 std::printf(cell.of_design < 10 ? " %7.3f" : " %7.1f", cell.of_design);
                 std::printf(" (%+5.*f)", std::abs(cell.sigmas) < 100 ? 1 : 0, cell.sigmas);
@@ -133,12 +134,11 @@ class table {
 TEST(hash_layout, every_hash_keeps_the_rate_of_every_layout) {
     const auto key = secret_key::from_hex("000102030405060708090a0b0c0d0e0f").value();
     table lines;
-    lines.add("xxh3", xxh3{});
-    lines.add("xxh64", xxh64{});
-    lines.add("murmur3", murmur3{});
-    lines.add("fnv1a", fnv1a{});
-    lines.add("siphash13", siphash13(key));
-    lines.add("siphash24", siphash24(key));
+    all_hashers::for_each([&]<class Hasher>() {
+        // fnv1 goes to a filter as it is, for files of DCSO's only: no good hash.
+        if constexpr (!bouncer::detail::passed_unmixed<Hasher>)
+            lines.add(Hasher::name, bouncer::detail::hasher_from<Hasher>(0, key));
+    });
     EXPECT_EQ(lines.misses(), 0);
     // Not held to the rate: these lines say by how much it misses, and that this test would notice a bad hash.
     lines.add("fnv1a unmixed", unmixed_fnv1a{}, false);

@@ -79,23 +79,14 @@ static_assert(std::is_trivially_copyable_v<any_hasher> && sizeof(any_hasher) == 
 // Calls `check` with every built-in hasher.
 template <class Check>
 void with_every_hasher(Check check) {
-    check(xxh3{});
-    check(xxh3{7});
-    check(xxh64{});
-    check(xxh64{7});
-    check(murmur3{});
-    check(murmur3{7});
-    check(fnv1a{});
-    check(fnv1{});
-    check(siphash13(key_of(1)));
-    check(siphash24(key_of(1)));
-    // Chosen at run time.
-    check(any_hasher());
-    check(any_hasher(murmur3{7}));
-    check(any_hasher(fnv1a{}));
-    check(any_hasher(fnv1{}));
-    check(any_hasher(siphash13(key_of(1))));
-    check(any_hasher(siphash24(key_of(1))));
+    all_hashers::for_each([&]<class Hasher>() {
+        for (const std::uint64_t seed : {0, 7}) {
+            if (seed != 0 && detail::info_of<Hasher>().seed_bits == 0) continue;
+            const auto hasher = detail::hasher_from<Hasher>(seed, key_of(1));
+            check(hasher);
+            check(any_hasher(hasher)); // chosen at run time
+        }
+    });
 }
 
 TEST(hash, text_and_bytes_of_every_form_hash_alike) {
@@ -166,11 +157,14 @@ TEST(hash, alignment_does_not_matter) {
 
 TEST(hash, seeds_and_secret_keys_matter) {
     for (const std::string& key : {""s, "a"s, "ab"s, "abcd"s, "abcdefghi"s, std::string(100, 'x')}) {
-        EXPECT_NE(hash_key(xxh3{1}, key), hash_key(xxh3{2}, key)) << key;
-        EXPECT_NE(hash_key(xxh64{1}, key), hash_key(xxh64{2}, key)) << key;
-        EXPECT_NE(hash_key(murmur3{1}, key), hash_key(murmur3{2}, key)) << key;
-        EXPECT_NE(hash_key(siphash13(key_of(1)), key), hash_key(siphash13(key_of(2)), key)) << key;
-        EXPECT_NE(hash_key(siphash24(key_of(1)), key), hash_key(siphash24(key_of(2)), key)) << key;
+        all_hashers::for_each([&]<class Hasher>() {
+            const auto hash = [&](std::uint8_t which) {
+                return hash_key(detail::hasher_from<Hasher>(which, key_of(which)), key);
+            };
+            const bool has_either =
+                detail::info_of<Hasher>().seed_bits != 0 || detail::info_of<Hasher>().takes_key;
+            EXPECT_EQ(hash(1) != hash(2), has_either) << Hasher::name << " of " << key;
+        });
         EXPECT_NE(hash_key(siphash13(key_of(1)), key), hash_key(siphash24(key_of(1)), key)) << key;
     }
 }

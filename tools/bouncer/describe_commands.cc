@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <bouncer/all_filters.h>
+#include <bouncer/all_hashers.h>
 
 #include <CLI/CLI.hpp>
 
@@ -28,7 +29,8 @@ void take_choices(described_flag& to) {
     const auto is = [&](const char* name) { return to.names.back() == name; };
     if (is("--kind"))
         for (const kind_info& kind : all_kinds) to.choices.emplace_back(kind.name);
-    if (is("--hash")) to.choices = {"xxh3", "xxh64", "murmur3", "fnv1a", "siphash13", "siphash24"};
+    if (is("--hash"))
+        for (const hash_info& hash : all_hashes) to.choices.emplace_back(hash.name);
     if (is("--prefer") && to.choices.empty()) to.choices = {"reads", "adds", "space"};
     if (is("--format") && to.choices.empty()) to.choices = {"dcso", "parquet-sbbf"};
     if ((is("--html") || is("--state")) && !to.value.starts_with("FILE")) to.value = "FILE";

@@ -170,12 +170,12 @@ void check_spread(findings& out, const any_filter& filter) {
 
 void check_hash(findings& out, const snapshot_info& info) {
     const std::string name = to_string(info.hash);
-    const auto algorithm = static_cast<hash_algorithm>(info.hash.algorithm);
+    const hash_info* const known = detail::find_hash(info.hash.algorithm);
     if (is_keyed(info.hash))
         out.push_back({level::ok, "hash", name + ": strangers who choose keys cannot aim", ""});
-    else if (algorithm == hash_algorithm::prehashed || info.hash.algorithm >= first_user_hash_id)
+    else if (!known || known->id == prehashed.id)
         out.push_back({level::note, "hash", name + ": how good it is, only its owner knows", ""});
-    else if (algorithm == hash_algorithm::fnv1a)
+    else if (!known->is_avalanching)
         out.push_back({level::note, "hash",
                        name + ": weak on short keys, and no defence against hostile ones",
                        "build with --hash xxh3, or with --key-file where strangers choose keys"});

@@ -79,8 +79,8 @@ file_report report_of(const std::string& path, const snapshot_info& info, const 
 }
 
 bool is_keyed(const hash_spec& spec) noexcept {
-    const auto algorithm = static_cast<hash_algorithm>(spec.algorithm);
-    return algorithm == hash_algorithm::siphash13 || algorithm == hash_algorithm::siphash24;
+    const hash_info* const known = detail::find_hash(spec.algorithm);
+    return known && known->takes_key;
 }
 
 std::string hash_name(const hash_spec& spec) {

@@ -28,15 +28,14 @@ secret_key read_key_file(const std::string& path) {
     return *key;
 }
 
-namespace {
-
-std::vector<std::string> hash_names() {
-    std::vector<std::string> out;
-    for (std::uint32_t id = 1; !detail::hash_name(id).empty(); ++id) out.emplace_back(detail::hash_name(id));
-    return out;
+std::string hash_choices_text(std::span<const hash_info> hashes) {
+    std::string open = std::string(hashes.front().name) + " (default)", secret;
+    for (const hash_info& each : hashes.subspan(1)) {
+        std::string& list = each.takes_key ? secret : open;
+        list += (list.empty() ? "" : each.takes_key ? " and " : ", ") + std::string(each.name);
+    }
+    return open + "; " + secret + " with --key-file";
 }
-
-} // namespace
 
 std::optional<secret_key> hash_flags::key() const {
     if (key_file.empty()) return std::nullopt;
@@ -45,20 +44,21 @@ std::optional<secret_key> hash_flags::key() const {
 
 any_hasher hash_flags::hasher() const {
     const auto secret = key();
-    const std::string chosen = !name.empty() ? name : secret ? "siphash13" : "xxh3";
+    const std::string chosen(!name.empty() ? name : secret ? siphash13::name : xxh3::name);
     auto made = any_hasher::make(chosen, 0, secret);
-    if (!made)
-        throw tool_error((secret || chosen.starts_with("siphash") ? "--hash and --key-file: " : "--hash: ") +
-                         made.error().message + suggestion(chosen, hash_names()));
-    return *made;
+    if (made) return *made;
+    bool about_key = secret.has_value();
+    std::vector<std::string> names;
+    for (const hash_info& each : all_hashes) {
+        about_key |= each.takes_key && each.name == chosen;
+        names.emplace_back(each.name);
+    }
+    throw tool_error((about_key ? "--hash and --key-file: " : "--hash: ") + made.error().message +
+                     suggestion(chosen, names));
 }
 
 void add_hash_flags(CLI::App& command, hash_flags& out) {
-    command
-        .add_option(
-            "--hash", out.name,
-            "xxh3 (default), xxh64, murmur3, fnv1a; siphash13 and siphash24 with --key-file: --hash xxh64")
-        ->type_name("NAME");
+    command.add_option("--hash", out.name, hash_choices_text() + ": --hash xxh64")->type_name("NAME");
     add_key_file_flag(command, out.key_file);
 }
 

@@ -1,9 +1,11 @@
 // The built-in hashers: small values, called with bytes. Keys of other forms go through hash_key (hash.h).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include <bouncer/detail/hash_spec.h>
 #include <bouncer/detail/hash_xxh.h>
@@ -17,14 +19,10 @@ struct key_piece {
     std::size_t size;
 };
 
+// MurmurHash3_x64_128 (Austin Appleby, public domain): both halves, and the first alone, which filters use.
+std::array<std::uint64_t, 2> murmur3_x64_128(const std::byte* data, std::size_t size,
+                                             std::uint32_t seed) noexcept;
 std::uint64_t murmur3_low64(const std::byte* data, std::size_t size, std::uint32_t seed) noexcept;
-[[gnu::pure]] std::uint64_t siphash13_bytes(const secret_key& key, const std::byte* data,
-                                            std::size_t size) noexcept;
-std::uint64_t siphash24_bytes(const secret_key& key, const std::byte* data, std::size_t size) noexcept;
-void siphash13_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
-                     std::uint64_t* out) noexcept;
-void siphash24_batch(const secret_key& key, const key_piece* pieces, std::size_t count,
-                     std::uint64_t* out) noexcept;
 
 } // namespace detail
 
@@ -32,7 +30,8 @@ void siphash24_batch(const secret_key& key, const key_piece* pieces, std::size_t
 struct xxh3 {
     std::uint64_t seed = 0;
 
-    static constexpr std::uint32_t algorithm = static_cast<std::uint32_t>(hash_algorithm::xxh3);
+    static constexpr std::uint32_t algorithm = 1;
+    static constexpr std::string_view name = "xxh3";
     static constexpr bool is_avalanching = true;
 
     // [immutable]
@@ -47,7 +46,8 @@ struct xxh3 {
 struct xxh64 {
     std::uint64_t seed = 0;
 
-    static constexpr std::uint32_t algorithm = static_cast<std::uint32_t>(hash_algorithm::xxh64);
+    static constexpr std::uint32_t algorithm = 2;
+    static constexpr std::string_view name = "xxh64";
     static constexpr bool is_avalanching = true;
 
     // [immutable]
@@ -62,7 +62,8 @@ struct xxh64 {
 struct murmur3 {
     std::uint32_t seed = 0;
 
-    static constexpr std::uint32_t algorithm = static_cast<std::uint32_t>(hash_algorithm::murmur3);
+    static constexpr std::uint32_t algorithm = 3;
+    static constexpr std::string_view name = "murmur3";
     static constexpr bool is_avalanching = true;
 
     // [immutable]
@@ -73,83 +74,60 @@ struct murmur3 {
     }
 };
 
-// FNV-1a, 64 bits: for comparison only. One multiply per byte, and short keys that differ in the last byte
-// agree in most high bits, so hash_key mixes its result once more; this call returns the published value.
-struct fnv1a {
-    static constexpr std::uint32_t algorithm = static_cast<std::uint32_t>(hash_algorithm::fnv1a);
+// FNV, 64 bits: one multiply per byte. This call returns the published value.
+template <std::uint32_t Id, bool XorFirst>
+struct basic_fnv {
+    static constexpr std::uint32_t algorithm = Id;
+    static constexpr std::string_view name = XorFirst ? "fnv1a" : "fnv1";
     static constexpr bool is_avalanching = false;
+    static constexpr bool passed_unmixed = !XorFirst;
 
     // [immutable]
     hash_spec spec() const noexcept { return {algorithm, 0}; }
     // [immutable]
     constexpr std::uint64_t operator()(std::span<const std::byte> key) const noexcept {
+        constexpr std::uint64_t prime = 0x100000001b3u;
         std::uint64_t x = 0xcbf29ce484222325u;
-        for (const std::byte b : key) x = (x ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
+        for (const std::byte b : key) {
+            const auto octet = std::to_integer<std::uint64_t>(b);
+            x = XorFirst ? (x ^ octet) * prime : (x * prime) ^ octet;
+        }
         return x;
     }
 };
 
-// FNV-1, 64 bits (multiply, then xor: FNV-1a does the two the other way round): for interchange only. dcso_bloom takes
-// its bits from the published value, so hash_key passes it on as it is, weak as it is: a key's last byte reaches the
-// low eight bits alone. In any other kind that spoils the rate; take fnv1a or better.
-struct fnv1 {
-    static constexpr std::uint32_t algorithm = static_cast<std::uint32_t>(hash_algorithm::fnv1);
-    static constexpr bool is_avalanching = false;
+// For comparison only: short keys that differ in the last byte agree in most high bits, so hash_key mixes the result.
+using fnv1a = basic_fnv<4, true>;
+// For interchange only: dcso_bloom takes its bits from the published value, so hash_key passes it on as it is, weak as it
+// is: a key's last byte reaches the low eight bits alone. In any other kind that spoils the rate; take fnv1a or better.
+using fnv1 = basic_fnv<7, false>;
 
-    // [immutable]
-    hash_spec spec() const noexcept { return {algorithm, 0}; }
-    // [immutable]
-    constexpr std::uint64_t operator()(std::span<const std::byte> key) const noexcept {
-        std::uint64_t x = 0xcbf29ce484222325u;
-        for (const std::byte b : key) x = (x * 0x100000001b3u) ^ std::to_integer<std::uint64_t>(b);
-        return x;
-    }
-};
+// SipHash under a secret key: for keys that strangers pick. There is no default key.
+template <std::uint32_t Id, int PerWord, int ToFinish>
+class basic_siphash {
+    static constexpr char text[] = {'s', 'i', 'p', 'h', 'a', 's', 'h', '0' + PerWord, '0' + ToFinish};
 
-// SipHash-1-3 under a secret key: the choice for keys that strangers pick. There is no default key.
-class siphash13 {
   public:
-    static constexpr std::uint32_t algorithm = static_cast<std::uint32_t>(hash_algorithm::siphash13);
+    static constexpr std::uint32_t algorithm = Id;
+    static constexpr std::string_view name{text, sizeof text};
     static constexpr bool is_avalanching = true;
 
-    explicit siphash13(const secret_key& key) noexcept : key_(key) {}
+    explicit basic_siphash(const secret_key& key) noexcept : key_(key) {}
 
     // [immutable] Computes the fingerprint: the cost of one SipHash-2-4 of 14 bytes.
     hash_spec spec() const noexcept { return {algorithm, key_.fingerprint()}; }
     // [immutable]
-    std::uint64_t operator()(std::span<const std::byte> key) const noexcept {
-        return detail::siphash13_bytes(key_, key.data(), key.size());
-    }
+    [[gnu::pure]] std::uint64_t operator()(std::span<const std::byte> key) const noexcept;
     // [immutable] out[i] = the hash of pieces[i].
-    void batch(const detail::key_piece* pieces, std::size_t count, std::uint64_t* out) const noexcept {
-        detail::siphash13_batch(key_, pieces, count, out);
-    }
+    void batch(const detail::key_piece* pieces, std::size_t count, std::uint64_t* out) const noexcept;
 
   private:
     secret_key key_;
 };
 
-// SipHash-2-4, the version first published, with a larger margin at 1.5 to 1.8 times the cost of 1-3.
-class siphash24 {
-  public:
-    static constexpr std::uint32_t algorithm = static_cast<std::uint32_t>(hash_algorithm::siphash24);
-    static constexpr bool is_avalanching = true;
-
-    explicit siphash24(const secret_key& key) noexcept : key_(key) {}
-
-    // [immutable] Computes the fingerprint: the cost of one more hash of 14 bytes.
-    hash_spec spec() const noexcept { return {algorithm, key_.fingerprint()}; }
-    // [immutable]
-    std::uint64_t operator()(std::span<const std::byte> key) const noexcept {
-        return detail::siphash24_bytes(key_, key.data(), key.size());
-    }
-    // [immutable] out[i] = the hash of pieces[i].
-    void batch(const detail::key_piece* pieces, std::size_t count, std::uint64_t* out) const noexcept {
-        detail::siphash24_batch(key_, pieces, count, out);
-    }
-
-  private:
-    secret_key key_;
-};
+// The choice where a secret key is needed.
+using siphash13 = basic_siphash<5, 1, 3>;
+// The version first published, with a larger margin at 1.5 to 1.8 times the cost of 1-3.
+using siphash24 = basic_siphash<6, 2, 4>;
 
 } // namespace bouncer

@@ -11,33 +11,11 @@
 
 namespace bouncer {
 
-// The numbers are stored in files: append, never reorder.
-enum class hash_algorithm : std::uint32_t {
-    prehashed = 0, // the caller brings 64-bit hashes
-    xxh3 = 1,
-    xxh64 = 2,
-    murmur3 = 3,
-    fnv1a = 4,
-    siphash13 = 5,
-    siphash24 = 6,
-    fnv1 = 7,
-};
-
-namespace detail {
-
-// The name of a hash_algorithm; empty for every other id. This is the one place that says which ids there are.
-std::string_view hash_name(std::uint32_t algorithm) noexcept;
-// Whether it takes a secret key, or a seed; prehashed, fnv1a and fnv1 take neither.
-bool hash_takes_key(std::uint32_t algorithm) noexcept;
-bool hash_takes_seed(std::uint32_t algorithm) noexcept;
-
-} // namespace detail
-
 // A user's own hasher declares an id from here on; below it, ids belong to the library.
 inline constexpr std::uint32_t first_user_hash_id = 0x80000000u;
 
 struct hash_spec {
-    std::uint32_t algorithm = 0;           // a hash_algorithm, or a user's id
+    std::uint32_t algorithm = 0;           // the id of one of all_hashers or a user's own; 0: prehashed
     std::uint64_t seed_or_fingerprint = 0; // SipHash: the key's fingerprint. Otherwise the seed.
 
     friend bool operator==(const hash_spec&, const hash_spec&) = default;
@@ -50,8 +28,8 @@ std::string to_string(const hash_spec& spec);
 // otherwise mismatch. `built` is the filter's, `given` the caller's.
 result<void> check_same_hash(const hash_spec& built, const hash_spec& given);
 
-// [any-thread] Refuses (invalid_argument) what no hasher can have: an id below first_user_hash_id that is not in
-// hash_algorithm, and a seed where the algorithm takes none.
+// [any-thread] Refuses (invalid_argument) what no hasher can have: an id below first_user_hash_id that no hash has, and a
+// seed where the hash takes none.
 result<void> check_known_hash(const hash_spec& spec);
 
 // A 128-bit key for SipHash. The library stores and prints only its fingerprint; keeping the key is up to the
