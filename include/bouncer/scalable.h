@@ -331,16 +331,6 @@ class scalable {
         return detail::guarded([&] { return merge_below(other, rate); });
     }
 
-    // [any-thread] Always unsupported: a key's bits in a smaller layer do not tell those in a larger one.
-    result<void> compact() const {
-        return detail::guarded([&]() -> result<void> {
-            return failure{error_code::unsupported,
-                           "the " + std::to_string(layer_count()) +
-                               " layers of a chain cannot be joined into one without their keys; build a new "
-                               "filter from the keys with a rebuilder"};
-        });
-    }
-
     // [any-thread] A copy for a snapshot, whose newest layer is folded as far (at most 64 times) as its expected rate
     // stays within its promise and an eighth of the smaller capacity stays free. The copy holds the same keys and grows
     // sooner. Nothing to fold: a plain copy. O(m).

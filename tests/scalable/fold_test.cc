@@ -45,11 +45,5 @@ TEST(scalable_fold, nothing_to_fold_is_a_copy) {
     EXPECT_TRUE(tiny.fold_newest());
 }
 
-TEST(scalable_fold, compaction_needs_the_keys) {
-    auto f = plain_scalable_bloom::create({.keys = 100, .false_positive_rate = 0.01}).value();
-    f.add_batch(random_hashes(1'000, 75));
-    EXPECT_TRUE(fails_with(f.compact(), error_code::unsupported, "3 layers", "rebuilder"));
-}
-
 } // namespace
 } // namespace bouncer::test
