@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bouncer/built_filter.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/fingerprint_table.h>
 
 namespace bouncer {
@@ -22,30 +23,13 @@ struct binary_fuse_parameters {
 
 namespace detail {
 
-class fuse_layout : public built_once {
+class fuse_layout : public built_once, public fields<binary_fuse_parameters, "words", "keys", "shards", "seed", "segment_length", "fingerprint_bits", "arity"> {
   public:
     template <class Words>
     using filter = built_filter<fuse_layout, form<Words>>;
-    using parameters = binary_fuse_parameters;
     static constexpr std::uint16_t kind_id = 11;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "binary_fuse";
-
-    static constexpr std::size_t field_count = 7;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.words, chosen.keys,           chosen.shards,
-                chosen.seed,  chosen.segment_length, chosen.fingerprint_bits,
-                chosen.arity};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0],
-                fields[1],
-                fields[2],
-                fields[3],
-                narrow_field(fields[4]),
-                narrow_field(fields[5]),
-                narrow_field(fields[6])};
-    }
 
     // [any-thread] 3-wise where reads are preferred, 4-wise where space is; cells of 8, 16 or 32 bits.
     static result<void> check_goal(const goal& wanted);

@@ -4,6 +4,7 @@
 
 #include <bouncer/bit_filter.h>
 #include <bouncer/detail/block_mask.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/one_key.h>
 #include <bouncer/detail/stored.h>
@@ -25,6 +26,10 @@ enum class block_form : std::uint8_t {
     // Dropped before the first release, and never to be used again: 1, 5, 6.
 };
 
+// [any-thread] "lanes8"; and as C++: "bouncer::block_form::lanes8".
+std::string in_words(block_form form);
+std::string in_code(block_form form);
+
 // Explicit parameters: `blocks` lines (pairs of lines for lanes16).
 struct blocked_bloom_parameters {
     std::uint64_t blocks = 0;
@@ -35,11 +40,10 @@ struct blocked_bloom_parameters {
 
 namespace detail {
 
-class blocked_layout : public takes_any_hash, public starts_empty {
+class blocked_layout : public takes_any_hash, public starts_empty, public fields<blocked_bloom_parameters, "blocks", "k", "form"> {
   public:
     template <class Words>
     using filter = bit_filter<blocked_layout, Words>;
-    using parameters = blocked_bloom_parameters;
     static constexpr std::uint16_t kind_id = 2;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "blocked_bloom";
@@ -51,18 +55,8 @@ class blocked_layout : public takes_any_hash, public starts_empty {
     // For one of many layers that a query asks (scalable): one line is worth more there.
     static result<parameters> solve_layer(const goal& wanted);
     static result<void> check(const parameters& chosen);
-    static std::string describe(const parameters& chosen);
-    // As they are stored.
-    static constexpr std::size_t field_count = 3;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.blocks, chosen.k, static_cast<std::uint64_t>(chosen.form)};
-    }
     // Refuses those of forms that there were once (unknown_version).
     static result<void> check_stored(const std::uint64_t* fields);
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], narrow_field(fields[1]),
-                static_cast<block_form>(narrow_field(fields[2]) <= UINT8_MAX ? fields[2] : UINT8_MAX)};
-    }
     static math::geometry shape_of(const parameters& chosen) noexcept;
 
     explicit constexpr blocked_layout(const parameters& chosen) noexcept : params_(chosen) {}

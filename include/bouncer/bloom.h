@@ -4,6 +4,7 @@
 
 #include <bouncer/bit_filter.h>
 #include <bouncer/detail/block_mask.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/stored.h>
 
@@ -40,11 +41,10 @@ constexpr bool every_position(std::uint64_t hash, std::uint32_t k, Visit visit) 
     return true;
 }
 
-class bloom_layout : public takes_any_hash, public starts_empty {
+class bloom_layout : public takes_any_hash, public starts_empty, public fields<bloom_parameters, "bits", "k"> {
   public:
     template <class Words>
     using filter = bit_filter<bloom_layout, Words>;
-    using parameters = bloom_parameters;
     static constexpr std::uint16_t kind_id = 1;
     static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "bloom";
@@ -55,13 +55,6 @@ class bloom_layout : public takes_any_hash, public starts_empty {
 
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
-    static std::string describe(const parameters& chosen);
-    // As they are stored.
-    static constexpr std::size_t field_count = 2;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) { return {chosen.bits, chosen.k}; }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], narrow_field(fields[1])};
-    }
 
     explicit constexpr bloom_layout(const parameters& chosen) noexcept : params_(chosen) {}
 

@@ -7,6 +7,7 @@
 // means nothing.
 #pragma once
 
+#include <bouncer/detail/fields.h>
 #include <bouncer/ribbon.h>
 
 namespace bouncer {
@@ -23,11 +24,10 @@ struct cascade_parameters {
 
 namespace detail {
 
-class cascade_layout : public built_once {
+class cascade_layout : public built_once, public fields<cascade_parameters, "words", "keys", "others", "levels", "seed"> {
   public:
     template <class Words>
     using filter = built_filter<cascade_layout, form<Words>>;
-    using parameters = cascade_parameters;
     static constexpr std::uint16_t kind_id = 13;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "cascade";
@@ -43,14 +43,6 @@ class cascade_layout : public built_once {
     static result<built_words<parameters>> build(std::span<const std::uint64_t> listed,
                                                  std::span<const std::uint64_t> others,
                                                  const build_options& options);
-
-    static constexpr std::size_t field_count = 5;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.words, chosen.keys, chosen.others, chosen.levels, chosen.seed};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], fields[1], fields[2], fields[3], fields[4]};
-    }
 
     explicit cascade_layout(const parameters& chosen) noexcept
         : params_(chosen), seed_word_(seed_word_of(chosen.seed)) {}

@@ -17,6 +17,7 @@
 
 #include <bouncer/bloom.h>
 #include <bouncer/detail/cell_filter.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/unions.h>
 
 #include <algorithm>
@@ -39,11 +40,10 @@ class basic_counting_bloom;
 
 namespace detail {
 
-class counting_layout : public cell_layout {
+class counting_layout : public cell_layout, public fields<counting_bloom_parameters, "units", "k", "counter_bits", "form"> {
   public:
     template <class Words>
     using filter = basic_counting_bloom<Words>;
-    using parameters = counting_bloom_parameters;
     static constexpr std::uint16_t kind_id = 6;
     static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "counting_bloom";
@@ -53,14 +53,6 @@ class counting_layout : public cell_layout {
                                     cell_form form = cell_form::two_lines);
     static result<void> check(const parameters& chosen);
     static std::string describe(const parameters& chosen);
-    static constexpr std::size_t field_count = 4;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.units, chosen.k, chosen.counter_bits, static_cast<std::uint64_t>(chosen.form)};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], narrow_field(fields[1]), narrow_field(fields[2]),
-                static_cast<cell_form>(fields[3] <= UINT8_MAX ? fields[3] : UINT8_MAX)};
-    }
 
     explicit constexpr counting_layout(const parameters& chosen) noexcept : params_(chosen) {}
     const parameters& params() const noexcept { return params_; }

@@ -4,6 +4,7 @@
 
 #include <bouncer/bit_filter.h>
 #include <bouncer/detail/bits.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/stored.h>
 
@@ -37,11 +38,10 @@ class remainder_of {
     std::uint64_t reciprocal_;
 };
 
-class dcso_layout : public starts_empty {
+class dcso_layout : public starts_empty, public fields<dcso_bloom_parameters, "bits", "k"> {
   public:
     template <class Words>
     using filter = bit_filter<dcso_layout, Words>;
-    using parameters = dcso_bloom_parameters;
     static constexpr std::uint16_t kind_id = 15;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "dcso_bloom";
@@ -59,13 +59,6 @@ class dcso_layout : public starts_empty {
     // formula, and the exact rate may lie above the goal: by 0.4 % at 0.01, by an eighth just below 0.5.
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
-    static std::string describe(const parameters& chosen);
-    // As they are stored.
-    static constexpr std::size_t field_count = 2;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) { return {chosen.bits, chosen.k}; }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], narrow_field(fields[1])};
-    }
 
     explicit constexpr dcso_layout(const parameters& chosen) noexcept
         : params_(chosen), position_of_(chosen.bits) {}

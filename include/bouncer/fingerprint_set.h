@@ -5,6 +5,7 @@
 
 #include <bouncer/built_filter.h>
 #include <bouncer/detail/bits.h>
+#include <bouncer/detail/fields.h>
 
 namespace bouncer {
 
@@ -20,24 +21,15 @@ namespace detail {
 
 // A shard: where each bucket begins (32 bits each, one more than buckets), in whole lines; then the keys, ascending. The
 // directory entry of a shard: the place of its first word, its number of keys.
-class set_layout : public built_once {
+class set_layout : public built_once, public fields<fingerprint_set_parameters, "words", "keys", "shards", "seed"> {
   public:
     template <class Words>
     using filter = built_filter<set_layout, form<Words>>;
-    using parameters = fingerprint_set_parameters;
     static constexpr std::uint16_t kind_id = 14;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "fingerprint_set";
     static constexpr std::uint64_t entry_words = 2;
     static constexpr std::uint64_t keys_per_bucket = 16; // two lines; 2 bits of directory per key
-
-    static constexpr std::size_t field_count = 4;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.words, chosen.keys, chosen.shards, chosen.seed};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], fields[1], fields[2], fields[3]};
-    }
 
     static result<void> check_goal(const goal& wanted);
     static result<parameters> solve(const goal& wanted);

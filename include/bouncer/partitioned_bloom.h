@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bouncer/bloom.h>
+#include <bouncer/detail/fields.h>
 
 namespace bouncer {
 
@@ -16,11 +17,10 @@ struct partitioned_bloom_parameters {
 
 namespace detail {
 
-class partitioned_layout : public takes_any_hash, public starts_empty {
+class partitioned_layout : public takes_any_hash, public starts_empty, public fields<partitioned_bloom_parameters, "slice_bits", "k"> {
   public:
     template <class Words>
     using filter = bit_filter<partitioned_layout, Words>;
-    using parameters = partitioned_bloom_parameters;
     static constexpr std::uint16_t kind_id = 5;
     static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "partitioned_bloom";
@@ -31,15 +31,6 @@ class partitioned_layout : public takes_any_hash, public starts_empty {
 
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
-    static std::string describe(const parameters& chosen);
-    // As they are stored.
-    static constexpr std::size_t field_count = 2;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.slice_bits, chosen.k};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], narrow_field(fields[1])};
-    }
 
     explicit constexpr partitioned_layout(const parameters& chosen) noexcept : params_(chosen) {}
 

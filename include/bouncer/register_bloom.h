@@ -4,6 +4,7 @@
 
 #include <bouncer/bit_filter.h>
 #include <bouncer/detail/block_mask.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/stored.h>
 
@@ -18,11 +19,10 @@ struct register_bloom_parameters {
 
 namespace detail {
 
-class register_layout : public takes_any_hash, public starts_empty {
+class register_layout : public takes_any_hash, public starts_empty, public fields<register_bloom_parameters, "words", "k"> {
   public:
     template <class Words>
     using filter = bit_filter<register_layout, Words>;
-    using parameters = register_bloom_parameters;
     static constexpr std::uint16_t kind_id = 4;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "register_bloom";
@@ -33,15 +33,8 @@ class register_layout : public takes_any_hash, public starts_empty {
 
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
-    static std::string describe(const parameters& chosen);
-    // As they are stored.
-    static constexpr std::size_t field_count = 2;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) { return {chosen.words, chosen.k}; }
     // Refuses a k that there was once (unknown_version).
     static result<void> check_stored(const std::uint64_t* fields);
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], narrow_field(fields[1])};
-    }
 
     explicit constexpr register_layout(const parameters& chosen) noexcept : params_(chosen) {}
 

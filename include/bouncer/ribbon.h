@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bouncer/built_filter.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/ribbon_table.h>
 
 namespace bouncer {
@@ -20,11 +21,10 @@ struct ribbon_parameters {
 
 namespace detail {
 
-class ribbon_layout : public built_once {
+class ribbon_layout : public built_once, public fields<ribbon_parameters, "words", "keys", "shards", "seed", "columns", "narrow"> {
   public:
     template <class Words>
     using filter = built_filter<ribbon_layout, form<Words>>;
-    using parameters = ribbon_parameters;
     static constexpr std::uint16_t kind_id = 12;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "ribbon";
@@ -38,18 +38,11 @@ class ribbon_layout : public built_once {
     static result<built_words<parameters>> build(const sorted_hashes& set, const goal& wanted,
                                                  const build_options& options);
 
-    static constexpr std::size_t field_count = 6;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.words, chosen.keys, chosen.shards, chosen.seed, chosen.columns, chosen.narrow};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        // A fraction beyond 32 bits must be refused, not narrowed: the columns say so.
-        return {fields[0],
-                fields[1],
-                fields[2],
-                fields[3],
-                fields[5] > UINT32_MAX ? UINT32_MAX : narrow_field(fields[4]),
-                narrow_field(fields[5])};
+    // A fraction beyond 32 bits must be refused, not narrowed: the columns say so.
+    static parameters from_fields(const std::uint64_t* numbers) noexcept {
+        parameters out = fields::from_fields(numbers);
+        if (numbers[5] > UINT32_MAX) out.columns = UINT32_MAX;
+        return out;
     }
 
     explicit ribbon_layout(const parameters& chosen) noexcept

@@ -639,19 +639,19 @@ class scalable {
         return layer_parameters(chosen, budget);
     }
 
-    // The parameters `before` with another size (the first field), so that the exact rate holds: up to 1 % larger than
+    // The parameters `before` with another size, so that the exact rate holds: up to 1 % larger than
     // need be. Some evaluations of the rate, 0.1 ms. None where that takes more than 4 times the bits per key: another form
     // does better.
     static std::optional<typename F::parameters> same_form(const detail::layer_budget& budget,
                                                            const typename F::parameters& before,
                                                            std::uint64_t capacity_before) {
-        std::vector<std::uint64_t> fields = layout::fields_of(before);
         const auto keys = static_cast<double>(budget.capacity);
-        double size = static_cast<double>(fields[0]) * keys / static_cast<double>(capacity_before);
+        double size =
+            static_cast<double>(layout::size_units(before)) * keys / static_cast<double>(capacity_before);
         const double most = std::min(4 * size, 0x1p44); // check() has the exact limit
         for (; size <= most; size = std::ceil(size * 1.01)) {
-            fields[0] = foldable(static_cast<std::uint64_t>(std::ceil(size)));
-            const typename F::parameters chosen = layout::from_fields(fields.data());
+            const typename F::parameters chosen =
+                layout::resized(before, foldable(static_cast<std::uint64_t>(std::ceil(size))));
             if (!F::check(chosen)) return std::nullopt;
             if (math::fpr(layout(chosen).shape(), keys) <= budget.rate) return chosen;
         }

@@ -4,6 +4,7 @@
 
 #include <bouncer/bit_filter.h>
 #include <bouncer/detail/block_mask.h>
+#include <bouncer/detail/fields.h>
 
 namespace bouncer {
 
@@ -16,11 +17,10 @@ struct split_block_bloom_parameters {
 
 namespace detail {
 
-class split_block_layout : public starts_empty {
+class split_block_layout : public starts_empty, public fields<split_block_bloom_parameters, "blocks"> {
   public:
     template <class Words>
     using filter = bit_filter<split_block_layout, Words>;
-    using parameters = split_block_bloom_parameters;
     static constexpr std::uint16_t kind_id = 3;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "split_block_bloom";
@@ -36,11 +36,6 @@ class split_block_layout : public starts_empty {
 
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
-    static std::string describe(const parameters& chosen);
-    // As they are stored.
-    static constexpr std::size_t field_count = 1;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) { return {chosen.blocks}; }
-    static parameters from_fields(const std::uint64_t* fields) noexcept { return {fields[0]}; }
 
     explicit constexpr split_block_layout(const parameters& chosen) noexcept : params_(chosen) {}
 

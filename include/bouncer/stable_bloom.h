@@ -14,6 +14,7 @@
 #pragma once
 
 #include <bouncer/detail/cell_filter.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/stream_math.h>
 
 #include <algorithm>
@@ -48,11 +49,10 @@ class basic_stable_bloom;
 
 namespace detail {
 
-class stable_layout : public cell_layout {
+class stable_layout : public cell_layout, public fields<stable_bloom_parameters, "cells", "k", "cell_bits", "decrements"> {
   public:
     template <class Words>
     using filter = basic_stable_bloom<Words>;
-    using parameters = stable_bloom_parameters;
     static constexpr std::uint16_t kind_id = 7;
     static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "stable_bloom";
@@ -67,13 +67,6 @@ class stable_layout : public cell_layout {
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
     static std::string describe(const parameters& chosen);
-    static constexpr std::size_t field_count = 4;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.cells, chosen.k, chosen.cell_bits, chosen.decrements};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], narrow_field(fields[1]), narrow_field(fields[2]), narrow_field(fields[3])};
-    }
 
     explicit constexpr stable_layout(const parameters& chosen) noexcept : params_(chosen) {}
     const parameters& params() const noexcept { return params_; }

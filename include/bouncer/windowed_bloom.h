@@ -25,6 +25,7 @@
 #pragma once
 
 #include <bouncer/detail/cell_filter.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/unions.h>
 
 #include <algorithm>
@@ -61,11 +62,10 @@ class movable_mutex {
     std::mutex mutex_;
 };
 
-class windowed_layout : public cell_layout {
+class windowed_layout : public cell_layout, public fields<windowed_bloom_parameters, "units", "k", "live", "form"> {
   public:
     template <class Words>
     using filter = basic_windowed_bloom<Words>;
-    using parameters = windowed_bloom_parameters;
     static constexpr std::uint16_t kind_id = 8;
     static constexpr std::uint16_t layout_version = 2;
     static constexpr std::string_view kind_name = "windowed_bloom";
@@ -77,14 +77,6 @@ class windowed_layout : public cell_layout {
     static result<parameters> solve(const goal& wanted, std::uint32_t live, cell_form form);
     static result<void> check(const parameters& chosen);
     static std::string describe(const parameters& chosen);
-    static constexpr std::size_t field_count = 4;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.units, chosen.k, chosen.live, static_cast<std::uint64_t>(chosen.form)};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], narrow_field(fields[1]), narrow_field(fields[2]),
-                static_cast<cell_form>(fields[3] <= UINT8_MAX ? fields[3] : UINT8_MAX)};
-    }
 
     explicit constexpr windowed_layout(const parameters& chosen) noexcept : params_(chosen) {}
     const parameters& params() const noexcept { return params_; }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bouncer/built_filter.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/detail/fingerprint_table.h>
 
 namespace bouncer {
@@ -20,22 +21,13 @@ struct xor_filter_parameters {
 
 namespace detail {
 
-class xor_layout : public built_once {
+class xor_layout : public built_once, public fields<xor_filter_parameters, "words", "keys", "shards", "seed", "fingerprint_bits"> {
   public:
     template <class Words>
     using filter = built_filter<xor_layout, form<Words>>;
-    using parameters = xor_filter_parameters;
     static constexpr std::uint16_t kind_id = 10;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "xor_filter";
-
-    static constexpr std::size_t field_count = 5;
-    static std::vector<std::uint64_t> fields_of(const parameters& chosen) {
-        return {chosen.words, chosen.keys, chosen.shards, chosen.seed, chosen.fingerprint_bits};
-    }
-    static parameters from_fields(const std::uint64_t* fields) noexcept {
-        return {fields[0], fields[1], fields[2], fields[3], narrow_field(fields[4])};
-    }
 
     // [any-thread] Cells of 8, 16 or 32 bits; reads and space are preferred alike.
     static result<void> check_goal(const goal& wanted);

@@ -5,7 +5,20 @@
 #include <algorithm>
 #include <array>
 
-namespace bouncer::detail {
+namespace bouncer {
+
+std::string in_words(block_form form) {
+    static constexpr const char* names[] = {"lanes8",   "any_k",     "lanes16",  "sectors2",
+                                            "sectors4", "halves256", "halves128"};
+    const auto number = static_cast<unsigned>(form);
+    return number < std::size(names) ? names[number] : std::to_string(number);
+}
+
+std::string in_code(block_form form) {
+    return "bouncer::block_form::" + in_words(form);
+}
+
+namespace detail {
 
 namespace {
 
@@ -160,22 +173,11 @@ result<void> blocked_layout::check_stored(const std::uint64_t* fields) {
     }
 }
 
-std::string blocked_layout::describe(const parameters& chosen) {
-    const auto name = [&]() -> std::string {
-        switch (chosen.form) {
-        case block_form::lanes8: return "lanes8";
-        case block_form::lanes16: return "lanes16";
-        case block_form::sectors2: return "sectors2";
-        case block_form::sectors4: return "sectors4";
-        }
-        return std::to_string(static_cast<unsigned>(chosen.form));
-    };
-    return "blocks " + std::to_string(chosen.blocks) + ", k " + std::to_string(chosen.k) + ", form " + name();
-}
-
 result<blocked_bloom_parameters> blocked_layout::folded(std::uint64_t factor) const {
     if (auto ok = check_fold(params_.blocks, factor, "blocks"); !ok) return ok.error();
     return parameters{params_.blocks / factor, params_.k, params_.form};
 }
 
-} // namespace bouncer::detail
+} // namespace detail
+
+} // namespace bouncer

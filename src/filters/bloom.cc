@@ -24,10 +24,6 @@ result<void> bloom_layout::check(const parameters& chosen) {
     return {};
 }
 
-std::string bloom_layout::describe(const parameters& chosen) {
-    return "bits " + std::to_string(chosen.bits) + ", k " + std::to_string(chosen.k);
-}
-
 result<bloom_parameters> bloom_layout::folded(std::uint64_t factor) const {
     if (auto ok = check_fold(word_count(), factor, "words"); !ok) return ok.error();
     return parameters{params_.bits / factor, params_.k};

@@ -58,8 +58,4 @@ double dcso_layout::fill_limit(double rate) const {
     return math::fill_limit(shape(), keys, sigmas);
 }
 
-std::string dcso_layout::describe(const parameters& chosen) {
-    return "bits " + std::to_string(chosen.bits) + ", k " + std::to_string(chosen.k);
-}
-
 } // namespace bouncer::detail

@@ -32,10 +32,6 @@ result<void> partitioned_layout::check(const parameters& chosen) {
     return {};
 }
 
-std::string partitioned_layout::describe(const parameters& chosen) {
-    return "slice_bits " + std::to_string(chosen.slice_bits) + ", k " + std::to_string(chosen.k);
-}
-
 result<partitioned_bloom_parameters> partitioned_layout::folded(std::uint64_t factor) const {
     if (auto ok = check_fold(params_.slice_bits / 64, factor, "words of a slice"); !ok) return ok.error();
     return parameters{params_.slice_bits / factor, params_.k};

@@ -28,10 +28,6 @@ result<void> register_layout::check_stored(const std::uint64_t* fields) {
                                                     " is no more: build the filter anew from its keys"};
 }
 
-std::string register_layout::describe(const parameters& chosen) {
-    return "words " + std::to_string(chosen.words) + ", k " + std::to_string(chosen.k);
-}
-
 result<register_bloom_parameters> register_layout::folded(std::uint64_t factor) const {
     if (auto ok = check_fold(params_.words, factor, "words"); !ok) return ok.error();
     return parameters{params_.words / factor, params_.k};

@@ -82,28 +82,6 @@ std::string scalable_describe(const scalable_parameters& chosen) {
            names[std::min<unsigned>(static_cast<unsigned>(chosen.prefer), 2)];
 }
 
-std::array<std::uint64_t, scalable_field_count> scalable_fields(const scalable_parameters& chosen) noexcept {
-    return {chosen.first_keys,
-            std::bit_cast<std::uint64_t>(chosen.rate),
-            std::bit_cast<std::uint64_t>(chosen.tightening),
-            chosen.growth_small,
-            chosen.growth,
-            chosen.small_keys,
-            static_cast<std::uint64_t>(chosen.prefer)};
-}
-
-scalable_parameters scalable_from_fields(std::span<const std::uint64_t> fields) noexcept {
-    scalable_parameters chosen;
-    chosen.first_keys = fields[0];
-    chosen.rate = std::bit_cast<double>(fields[1]);
-    chosen.tightening = std::bit_cast<double>(fields[2]);
-    chosen.growth_small = narrow_field(fields[3]);
-    chosen.growth = narrow_field(fields[4]);
-    chosen.small_keys = fields[5];
-    chosen.prefer = static_cast<enum prefer>(std::min<std::uint64_t>(fields[6], UINT8_MAX));
-    return chosen;
-}
-
 result<void> check_stored_layer(std::uint64_t capacity, std::uint64_t count, double rate) {
     if (capacity == 0 || capacity > scalable_keys_most)
         return failure{error_code::invalid_argument,

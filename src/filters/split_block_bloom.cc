@@ -26,10 +26,6 @@ result<void> split_block_layout::check(const parameters& chosen) {
     return {};
 }
 
-std::string split_block_layout::describe(const parameters& chosen) {
-    return "blocks " + std::to_string(chosen.blocks);
-}
-
 result<split_block_bloom_parameters> split_block_layout::folded(std::uint64_t factor) const {
     if (auto ok = check_fold(params_.blocks, factor, "blocks"); !ok) return ok.error();
     return parameters{params_.blocks / factor};

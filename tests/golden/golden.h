@@ -19,8 +19,7 @@ typename F::parameters parameters_of(const golden& file) {
         for (std::uint64_t field = 0; numbers >> field;) fields.push_back(field);
         return detail::storage_access::for_loading<F>(fields, default_hash_of<F>(), {}).value().params();
     }
-    typename F::parameters out{};
-    size_parameter(out) = file.number("size");
+    typename F::parameters out = with_size<F>({}, file.number("size"));
     if constexpr (requires { out.k; }) out.k = static_cast<std::uint32_t>(file.number("k"));
     if constexpr (requires { out.form; }) out.form = static_cast<decltype(out.form)>(file.number("form"));
     return out;

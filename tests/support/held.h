@@ -432,11 +432,9 @@ class kind_in_any_access : public kind {
     choice no_parameters() const override { return chosen(parameters{}); }
     result<void> check(const choice& c) const override { return F::check(given(c)); }
     std::uint64_t size_bytes_of(const choice& c) const override { return F::size_bytes_of(given(c)); }
-    std::uint64_t size_in(const choice& c) const override { return size_parameter(given(c)); }
+    std::uint64_t size_in(const choice& c) const override { return size_of<F>(given(c)); }
     choice with_size(const choice& c, std::uint64_t size) const override {
-        parameters p = given(c);
-        size_parameter(p) = size;
-        return chosen(p);
+        return chosen(test::with_size<F>(given(c), size));
     }
     std::optional<std::uint32_t> k_in(const choice& c) const override {
         if constexpr (requires { given(c).k; })

@@ -70,12 +70,24 @@ struct kind_names {
     }
 };
 
-// The first parameter of every kind is its size, in bits, words or blocks.
-template <class Parameters>
-auto& size_parameter(Parameters& chosen) {
-    static_assert(std::is_standard_layout_v<Parameters> && sizeof(Parameters) % 8 == 0);
-    using word = std::conditional_t<std::is_const_v<Parameters>, const std::uint64_t, std::uint64_t>;
-    return *reinterpret_cast<word*>(&chosen);
+// The list of a kind's fields, which knows the size among them.
+template <class F>
+struct fields_of_kind {
+    using type = typename F::layout_type;
+};
+template <class F>
+struct fields_of_kind<scalable<F>> {
+    using type = bouncer::detail::scalable_fields;
+};
+
+// In bits, words, blocks or cells; of a chain, the keys that its first layer is made for.
+template <class F>
+std::uint64_t size_of(const typename F::parameters& chosen) {
+    return fields_of_kind<F>::type::size_units(chosen);
+}
+template <class F>
+typename F::parameters with_size(const typename F::parameters& chosen, std::uint64_t size) {
+    return fields_of_kind<F>::type::resized(chosen, size);
 }
 
 template <class F>
@@ -90,16 +102,16 @@ bool size_for(typename F::parameters& chosen, std::uint64_t keys, double rate) {
         if (!F::check(chosen)) return false;
         const auto sized = math::smallest(typename F::layout_type(chosen).shape(), math::growth::blocks, 1,
                                           keys, rate, std::uint64_t{1} << 30);
-        if (sized) size_parameter(chosen) = sized->blocks;
+        if (sized) chosen = with_size<F>(chosen, sized->blocks);
         return sized.has_value();
     } else {
-        size_parameter(chosen) = 1;
+        chosen = with_size<F>(chosen, 1);
         const std::uint64_t unit = F::check(chosen) ? 1 : 64; // in blocks, or in cells of whole words
         const auto keeps = [&](std::uint64_t units) {
-            size_parameter(chosen) = units * unit;
+            chosen = with_size<F>(chosen, units * unit);
             return F::create(chosen, {.memory = {.prefault = false}}).value().fpr_at(keys) <= rate;
         };
-        size_parameter(chosen) = unit;
+        chosen = with_size<F>(chosen, unit);
         if (!F::check(chosen)) return false; // not for any size
         std::uint64_t enough = 1;
         while (!keeps(enough)) {

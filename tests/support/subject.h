@@ -304,7 +304,7 @@ class kind {
     virtual choice no_parameters() const = 0; // parameters{}
     virtual result<void> check(const choice& chosen) const = 0;
     virtual std::uint64_t size_bytes_of(const choice& chosen) const = 0;
-    // The first parameter of every kind is its size, in bits, words or blocks.
+    // In bits, words, blocks or cells.
     virtual std::uint64_t size_in(const choice& chosen) const = 0;
     virtual choice with_size(const choice& chosen, std::uint64_t size) const = 0;
     // None where the kind has no such parameter.

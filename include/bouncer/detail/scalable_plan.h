@@ -1,14 +1,13 @@
 // How a chain of layers grows: capacities and rates, without a filter. docs/filters/scalable_bloom.md
 #pragma once
 
+#include <bouncer/detail/fields.h>
 #include <bouncer/goal.h>
 #include <bouncer/math.h>
 #include <bouncer/result.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 namespace bouncer {
@@ -57,10 +56,8 @@ result<void> scalable_check(const scalable_parameters& chosen);
 std::string scalable_describe(const scalable_parameters& chosen);
 
 // As they are stored: rates as the bits of a double.
-inline constexpr std::size_t scalable_field_count = 7;
-std::array<std::uint64_t, scalable_field_count> scalable_fields(const scalable_parameters& chosen) noexcept;
-// [any-thread] Precondition: as many fields. Not checked: scalable_check does.
-scalable_parameters scalable_from_fields(std::span<const std::uint64_t> fields) noexcept;
+using scalable_fields = fields<scalable_parameters, "first_keys", "rate", "tightening", "growth_small",
+                               "growth", "small_keys", "prefer">;
 
 // [any-thread] Whether a stored layer's own numbers make sense.
 result<void> check_stored_layer(std::uint64_t capacity, std::uint64_t count, double rate);

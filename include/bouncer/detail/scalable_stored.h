@@ -25,7 +25,7 @@ class chain_fields {
     static constexpr std::size_t own_count = F::layout_type::field_count;
     static constexpr std::size_t packed_count = 1 + own_count / 2;
     static constexpr std::size_t per_layer = packed_count + 3;
-    static constexpr std::size_t remaining_at = scalable_field_count;
+    static constexpr std::size_t remaining_at = scalable_fields::field_count;
     static constexpr std::size_t layers_at = remaining_at + 1;
     static constexpr std::size_t head = layers_at + 1;
     static_assert(head + per_layer * scalable_layers_most <= 367, "a header has no room for more fields");
@@ -40,8 +40,7 @@ class chain_fields {
     // [any-thread] The head of a chain, to which append adds its layers.
     static std::vector<std::uint64_t> begin(const scalable_parameters& chosen, double remaining,
                                             std::uint32_t layers) {
-        const auto plan = scalable_fields(chosen);
-        std::vector<std::uint64_t> out(plan.begin(), plan.end());
+        std::vector<std::uint64_t> out = scalable_fields::fields_of(chosen);
         out.reserve(head + layers * per_layer);
         out.push_back(std::bit_cast<std::uint64_t>(remaining));
         out.push_back(layers);
@@ -102,7 +101,7 @@ class chain_fields {
 
     // [any-thread] Precondition of all: words(fields) has a value.
     static scalable_parameters parameters(std::span<const std::uint64_t> fields) noexcept {
-        return scalable_from_fields(fields.first(scalable_field_count));
+        return scalable_fields::from_fields(fields.data());
     }
     static double remaining(std::span<const std::uint64_t> fields) noexcept {
         return std::bit_cast<double>(fields[remaining_at]);

@@ -30,11 +30,6 @@ struct stored_form {
     std::vector<stored_segment> segments;
 };
 
-// The 32 bits of a stored field; more of them become a value that every check refuses.
-constexpr std::uint32_t narrow_field(std::uint64_t field) noexcept {
-    return field > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(field);
-}
-
 // [any-thread] There is a field for every parameter of the kind (invalid_argument).
 result<void> check_field_count(std::string_view kind, std::size_t needed, std::size_t given);
 // [any-thread] The words that a filter is laid over are enough, and 64-byte aligned (corrupt).
