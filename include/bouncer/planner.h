@@ -78,6 +78,8 @@ struct candidate {
     double words_written = 0;    // per add, mean; 0 for static kinds
     std::uint32_t layers = 1;    // of a kind that grows
     std::string parameters = {}; // in words
+    // The same as C++, where `k` was wished: ".bits = 640, .k = 7". A goal alone does not give these parameters.
+    std::string initializer = {};
     // What the ranking compares: for reads and adds ns by the model in docs/planning.md, for space bytes.
     double cost = 0;
     // The exact rate with so many keys, more or fewer than designed for. Empty where a kind cannot hold others.

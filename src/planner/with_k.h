@@ -10,7 +10,7 @@
 
 namespace bouncer::planner {
 
-// The first stored field of every kind that has a shape is its size, in the kind's own units.
+// One kind with one k, at every size.
 template <class F>
 class resizable {
   public:
@@ -31,11 +31,7 @@ class resizable {
         return out;
     }
 
-    parameters of_units(std::uint64_t units) const {
-        auto fields = layout_type::fields_of(start_);
-        fields[0] = units * unit_;
-        return layout_type::from_fields(fields.data());
-    }
+    parameters of_units(std::uint64_t units) const { return layout_type::resized(start_, units * unit_); }
     double rate(std::uint64_t units, std::uint64_t keys) const {
         return math::fpr(shape_of(layout_type(of_units(units))), static_cast<double>(keys));
     }
@@ -108,7 +104,10 @@ result<candidate> solved_with_k(const goal& wanted, std::uint32_t k) {
                 return failure{error_code::invalid_argument,
                                std::to_string(*wanted.size_bytes) + " bytes are too few for one block"};
         }
-        return described<F>(sizes->of_units(units), wanted.keys);
+        const auto chosen = sizes->of_units(units);
+        auto out = described<F>(chosen, wanted.keys);
+        if (out) out->initializer = F::layout_type::initializer(chosen);
+        return out;
     }
 }
 

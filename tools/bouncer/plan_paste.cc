@@ -75,22 +75,6 @@ std::string goal_text(const plan_report& report) {
     return out;
 }
 
-// "bits 640, k 7" as ".bits = 640, .k = 7"; the form of a block is a name.
-std::string designated(const std::string& parameters) {
-    std::string out;
-    for (std::size_t at = 0; at < parameters.size();) {
-        const std::size_t comma = std::min(parameters.find(", ", at), parameters.size());
-        const std::string one = parameters.substr(at, comma - at);
-        const std::size_t space = one.find(' ');
-        const std::string name = one.substr(0, space);
-        const std::string value = space == one.npos ? "" : one.substr(space + 1);
-        out += (out.empty() ? "." : ", .") + name + " = " + (name == "form" ? "bouncer::block_form::" : "") +
-               value;
-        at = comma + 2;
-    }
-    return out;
-}
-
 } // namespace
 
 std::string paste_command(const plan_report& report) {
@@ -113,8 +97,7 @@ std::string paste_cpp(const plan_report& report) {
     if (best.can.fixed)
         return "auto filter = bouncer::plain_" + kind + "::build(hashes, {" + goal_text(report) + "});";
     const std::string made = "auto filter = bouncer::keyed<bouncer::atomic_" + kind + ">::create(";
-    if (report.wanted.k)
-        return made + "bouncer::" + kind + "_parameters{" + designated(best.parameters) + "});";
+    if (report.wanted.k) return made + "bouncer::" + kind + "_parameters{" + best.initializer + "});";
     return made + "{" + goal_text(report) + "});";
 }
 
