@@ -9,11 +9,8 @@
 // seconds. Callers validate what users typed.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <vector>
 
 namespace bouncer::math {
 
@@ -53,10 +50,6 @@ struct geometry {
 // More than 1024 bits per group count as 1024. Costs 1 us to 1 ms, some ms for overfilled blocks.
 double fpr(const geometry& shape, double keys);
 
-// [any-thread] fpr() at each of `keys`: the overfill curve. Cheaper than separate calls: the block's table is
-// made once.
-std::vector<double> fpr_curve(const geometry& shape, std::span<const double> keys);
-
 // [any-thread] The chance that a new key's hash equals one of `keys` stored hashes: 1 - exp(-keys / 2^bits).
 double hash_collision_rate(double keys, unsigned hash_bits = 64);
 
@@ -64,18 +57,6 @@ double hash_collision_rate(double keys, unsigned hash_bits = 64);
 // exact set over a closed universe can do with less.
 double exact_set_bits(std::uint64_t listed, std::uint64_t others);
 
-// The textbook forms, for flat filters only, kept for comparison; they leave out the collision of hashes.
-
-// [any-thread] (1 - e^(-k n / m))^k.
-double asymptotic_fpr(double bits, unsigned k, double keys);
-// [any-thread] (1 - (1 - 1/m)^(k n))^k: exact fill, but treats the k probes as independent.
-double classic_fpr(double bits, unsigned k, double keys);
-// [any-thread] Exact by inclusion and exclusion, an alternating sum with an absolute error near 1e-16, so good
-// for rates above 1e-12. nullopt for k > 12, where the terms grow too large.
-std::optional<double> inclusion_exclusion_fpr(double bits, unsigned k, double keys);
-// [any-thread] What plain double hashing (positions h1 + i h2 mod m, h2 never 0, m prime) adds to the rate of
-// a flat filter. Within 2 % of simulation; k counts as at most 1024.
-double double_hashing_excess(double bits, unsigned k, double keys);
 // [any-thread] log2(1 / rate): no filter for sets of any size does with fewer bits per key.
 double lower_bound_bits_per_key(double rate);
 
@@ -101,14 +82,6 @@ enum class growth : std::uint8_t { blocks, sector_bits };
 // whose exact FPR at `keys` keys is at most `rate`: one granule less is above it. nullopt when none is.
 std::optional<geometry> smallest(geometry shape, growth what, std::uint64_t granule, std::uint64_t keys,
                                  double rate, std::uint64_t most);
-
-// [any-thread] The one with the fewest total bits among smallest() of each shape (on a tie, the earliest): an
-// exact search where the shapes are one layout with k = 1, 2, 3 ...
-std::optional<geometry> smallest_of(std::span<const geometry> shapes, growth what, std::uint64_t granule,
-                                    std::uint64_t keys, double rate, std::uint64_t most);
-
-// [any-thread] The index of the shape with the least FPR at `keys` keys (on a tie, the earliest); 0 for none.
-std::size_t best_of(std::span<const geometry> shapes, double keys);
 
 // [any-thread] The most keys at which the FPR is at most `rate`; 0 when one key is too many, 2^63 when there is
 // no limit below that.

@@ -1,5 +1,4 @@
-// The numbers behind cells that count or forget: how a stable filter settles and what it forgets, and how far the
-// counters of a counting filter count. docs/math.md derives each formula.
+// The numbers behind cells that forget: how a stable filter settles and what it forgets. docs/math.md derives each formula.
 //
 // A stable filter has `cells` cells of values 0 to `max`. An add counts down a run of `p` neighbouring cells (a cell at
 // zero stays), then sets k cells, thrown with replacement, to `max`. A query says "maybe" when none of its k is zero.
@@ -41,12 +40,5 @@ double stable_fpr_after(double adds, std::uint64_t cells, std::uint32_t k, std::
 // with the distance, to that of a key which was never added.
 double stable_false_negative_rate(double distance, std::uint64_t cells, std::uint32_t k, std::uint32_t max,
                                   std::uint64_t p);
-
-// ---- counters ------------------------------------------------------------------------------------------------
-
-// [any-thread] The probability that a given counter of a counting filter of this shape (a counter for each bit) counts
-// at least so many of `keys` distinct keys. A key counts once, even where it throws the same cell twice. Exact, with a
-// relative error below 1e-10 down to 1e-300; a normal approximation where a counter's mean is above 1e10.
-double counter_tail(const geometry& shape, double keys, std::uint64_t at_least);
 
 } // namespace bouncer::math

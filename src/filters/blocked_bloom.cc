@@ -8,10 +8,13 @@
 namespace bouncer {
 
 std::string in_words(block_form form) {
-    static constexpr const char* names[] = {"lanes8",   "any_k",     "lanes16",  "sectors2",
-                                            "sectors4", "halves256", "halves128"};
-    const auto number = static_cast<unsigned>(form);
-    return number < std::size(names) ? names[number] : std::to_string(number);
+    switch (form) {
+    case block_form::lanes8: return "lanes8";
+    case block_form::lanes16: return "lanes16";
+    case block_form::sectors2: return "sectors2";
+    case block_form::sectors4: return "sectors4";
+    }
+    return std::to_string(static_cast<unsigned>(form));
 }
 
 std::string in_code(block_form form) {

@@ -46,12 +46,4 @@ double fpr(const geometry& shape, double keys) {
     return detail::rate_of(shape)(static_cast<double>(shape.blocks), keys);
 }
 
-std::vector<double> fpr_curve(const geometry& shape, std::span<const double> keys) {
-    detail::rate_of rate(shape);
-    std::vector<double> curve;
-    curve.reserve(keys.size());
-    for (const double n : keys) curve.push_back(rate(static_cast<double>(shape.blocks), n));
-    return curve;
-}
-
 } // namespace bouncer::math

@@ -1,61 +1,25 @@
 // Sizes from rates: bisection on the exact FPR.
 #include "bouncer/math.h"
 #include "math/rate.h"
+#include "math/search.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace bouncer::math {
 
 namespace {
 
-constexpr std::uint64_t most_keys = std::uint64_t{1} << 63;
+using detail::clamped;
+using detail::first_good;
 
-// A double as a whole number within [1, most].
-std::uint64_t clamped(double value, std::uint64_t most) {
-    if (!(value > 1)) return 1;
-    if (value >= static_cast<double>(most)) return most;
-    return std::min(most, static_cast<std::uint64_t>(value));
-}
+constexpr std::uint64_t most_keys = std::uint64_t{1} << 63;
 
 // Keys per bit of a flat filter of that k and rate: where to start looking.
 double asymptotic_load(const geometry& shape, double rate) {
     const double k = std::max(1.0, static_cast<double>(shape.k()));
     return -std::log1p(-std::pow(std::clamp(rate, 1e-300, 0.999), 1 / k)) / k;
-}
-
-// The smallest x in [1, most] with good(x), which is monotone; most + 1 when there is none. Starts at a guess,
-// because good() costs more the further x is from the answer.
-template <class Good>
-std::uint64_t first_good(std::uint64_t guess, std::uint64_t most, Good&& good) {
-    std::uint64_t bad = 0;      // below: known to be bad, or 0
-    std::uint64_t fine = guess; // above: known to be good
-    double stretch = 1.0625;
-    if (good(guess)) {
-        while (fine > 1) {
-            const auto lower = std::min(fine - 1, clamped(static_cast<double>(fine) / stretch, most));
-            if (!good(lower)) {
-                bad = lower;
-                break;
-            }
-            fine = lower;
-            stretch *= stretch;
-        }
-    } else {
-        do {
-            bad = fine;
-            if (bad >= most) return most + 1;
-            fine = std::max(bad + 1, clamped(static_cast<double>(bad) * stretch, most));
-            stretch *= stretch;
-        } while (!good(fine));
-    }
-    while (fine - bad > 1) {
-        const std::uint64_t middle = std::midpoint(bad, fine);
-        (good(middle) ? fine : bad) = middle;
-    }
-    return fine;
 }
 
 // One sizing question, asked of several sizes. With growth::blocks the table of the block serves them all.
@@ -122,54 +86,6 @@ std::optional<geometry> smallest(geometry shape, growth what, std::uint64_t gran
                                  double rate, std::uint64_t most) {
     question q(shape, what, granule, keys, rate, most);
     return q.solve(q.most());
-}
-
-std::optional<geometry> smallest_of(std::span<const geometry> shapes, growth what, std::uint64_t granule,
-                                    std::uint64_t keys, double rate, std::uint64_t most) {
-    // The likely best first: the others then only have to be refused, by one evaluation each.
-    struct candidate {
-        double bits;
-        std::size_t index;
-    };
-    std::vector<candidate> order;
-    order.reserve(shapes.size());
-    for (std::size_t i = 0; i < shapes.size(); ++i)
-        order.push_back({1 / asymptotic_load(shapes[i], rate), i});
-    std::sort(order.begin(), order.end(), [](const candidate& a, const candidate& b) {
-        return a.bits != b.bits ? a.bits < b.bits : a.index < b.index;
-    });
-
-    std::optional<geometry> best;
-    std::size_t best_index = 0;
-    for (const candidate& next : order) {
-        question q(shapes[next.index], what, granule, keys, rate, most);
-        std::uint64_t limit = q.most();
-        if (best) {
-            // It has to be smaller than the best, or as small and earlier.
-            const std::uint64_t room = best->total_bits() - (next.index < best_index ? 0 : 1);
-            const std::uint64_t unit = q.at(1).total_bits();
-            limit = unit == 0 ? 0 : std::min(limit, room / unit);
-            if (limit == 0 || !q.meets(limit)) continue;
-        }
-        if (const auto found = q.solve(limit)) {
-            best = found;
-            best_index = next.index;
-        }
-    }
-    return best;
-}
-
-std::size_t best_of(std::span<const geometry> shapes, double keys) {
-    std::size_t best = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-        const double rate = fpr(shapes[i], keys);
-        if (rate < least) {
-            least = rate;
-            best = i;
-        }
-    }
-    return best;
 }
 
 std::uint64_t capacity(const geometry& shape, double rate) {

@@ -1,8 +1,7 @@
-// One cell of a stable filter, and one counter of a counting filter: both are binomial tails.
+// One cell of a stable filter: a binomial tail.
 #include "bouncer/stream_math.h"
 
-#include "math/binomial.h"
-#include "math/log_gamma.h"
+#include "math/search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,39 +10,22 @@ namespace bouncer::math {
 
 namespace {
 
-// log(x!) - log(sqrt(2 pi x) (x/e)^x): what Stirling's formula leaves out.
-double stirling_rest(double x) {
-    if (x < 16) {
-        constexpr double log_two_pi = 1.8378770664093453;
-        return detail::log_gamma(x + 1) - (x + 0.5) * std::log(x) + x - 0.5 * log_two_pi;
-    }
-    const double square = x * x;
-    return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / square) / square) / square) / x;
-}
-
-// P(Binomial(n, p) = i) for 0 < p < 1, without factorials: n may be 10^15.
+// P(Binomial(n, p) = i) for 0 < p < 1. Factor by factor, as many as a cell has values: the factorials of n = 10^15 have no
+// digits left.
 double binomial_weight(double n, double p, double i) {
-    if (i <= 0) return std::exp(n * std::log1p(-p));
-    if (i >= n) return std::exp(n * std::log(p));
-    constexpr double two_pi = 6.283185307179586;
-    const double mean = n * p;
-    return std::exp(stirling_rest(n) - stirling_rest(i) - stirling_rest(n - i) - detail::deviance(i, mean) -
-                    detail::deviance(n - i, n - mean)) /
-           std::sqrt(two_pi * i * ((n - i) / n));
+    double log_weight = (n - i) * std::log1p(-p);
+    for (double j = 0; j < i; ++j) log_weight += std::log(p * ((n - j) / (i - j)));
+    return std::exp(log_weight);
 }
 
-// P(Binomial(n, p) >= at_least). The terms of the smaller side, from the border outwards until they no longer matter:
-// some deviations, so at most 10^6 of them.
+// P(Binomial(n, p) >= at_least). The terms of the smaller side, from the border outwards until they no longer matter.
 double binomial_tail(double n, double p, double at_least) {
     if (at_least <= 0) return 1;
     if (at_least > n || !(p > 0)) return 0;
     if (p >= 1) return 1;
-    const double mean = n * p;
-    if (const double variance = mean * (1 - p); variance > 1e10)
-        return 0.5 * std::erfc((at_least - 0.5 - mean) / std::sqrt(2 * variance));
     const double odds = p / (1 - p);
     double sum = 0;
-    if (at_least > mean) {
+    if (at_least > n * p) {
         double weight = binomial_weight(n, p, at_least);
         for (double i = at_least; weight > 1e-17 * sum; ++i) {
             sum += weight;
@@ -93,39 +75,6 @@ double log_of_rest(double x) {
     return x > log_half ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
 }
 
-// The first number of [low, high] that keeps, where all after it do and high does. `near` is where it should be: steps
-// from there double until they have passed it, so at most 128 calls however wrong that is.
-template <class Keeps>
-std::uint64_t first_that_keeps(std::uint64_t low, std::uint64_t high, std::uint64_t near, Keeps keeps) {
-    if (keeps(near)) {
-        high = near;
-        for (std::uint64_t step = 1; high - low >= step && step != 0; step *= 2) {
-            if (!keeps(high - step)) {
-                low = high - step + 1;
-                break;
-            }
-            high -= step;
-        }
-    } else {
-        low = near + 1;
-        for (std::uint64_t step = 1; high - low >= step && step != 0; step *= 2) {
-            if (keeps(low + step - 1)) {
-                high = low + step - 1;
-                break;
-            }
-            low += step;
-        }
-    }
-    while (low < high) {
-        const std::uint64_t middle = low + (high - low) / 2;
-        if (keeps(middle))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return high;
-}
-
 } // namespace
 
 double stable_zero_fraction(std::uint64_t cells, std::uint32_t k, std::uint32_t max, std::uint64_t p) {
@@ -147,10 +96,7 @@ std::optional<std::uint64_t> stable_decrements(double fpr, std::uint64_t cells, 
     const double log_zero = log_of_rest(std::log(fpr) / k);
     const double countdowns = odds.set / ((1 - odds.set) * std::expm1(-log_zero / max));
     const double real = std::ceil(countdowns * static_cast<double>(cells));
-    const auto most = static_cast<double>(cells - 1);
-    const std::uint64_t near =
-        real < most ? std::max<std::uint64_t>(2, static_cast<std::uint64_t>(real)) : cells - 1;
-    return first_that_keeps(2, cells - 1, near, keeps);
+    return detail::first_good(detail::clamped(real, cells - 1), cells - 1, keeps);
 }
 
 // A cell that was set before the first of n adds is zero if, backwards from now, max countdowns come before a set and
@@ -179,14 +125,6 @@ double stable_false_negative_rate(double distance, std::uint64_t cells, std::uin
     const cell_odds odds(cells, k, p);
     const double zero = std::exp(odds.log_zero(max)) * binomial_tail(whole(distance), odds.event(), max);
     return -std::expm1(k * std::log1p(-zero));
-}
-
-double counter_tail(const geometry& shape, double keys, std::uint64_t at_least) {
-    if (shape.blocks == 0 || shape.sectors == 0 || shape.sector_bits == 0) return at_least == 0 ? 1 : 0;
-    const double in_sector =
-        -std::expm1(shape.bits_per_group * std::log1p(-1 / static_cast<double>(shape.sector_bits)));
-    return binomial_tail(whole(keys), in_sector / (static_cast<double>(shape.blocks) * shape.sectors),
-                         static_cast<double>(at_least));
 }
 
 } // namespace bouncer::math

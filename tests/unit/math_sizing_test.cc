@@ -100,56 +100,24 @@ TEST(math_sizing, answers_fit_64_bits) {
               std::nullopt);
 }
 
-// Against the plain search: every k sized alone, the fewest bits taken.
+// k = m/n ln 2, rounded, needs more bits somewhere.
 TEST(math_sizing, best_k_is_searched_not_rounded) {
     bool rounding_errs = false;
     for (const std::uint64_t keys : {1ull, 2ull, 7ull, 40ull, 100ull, 5000ull}) {
         for (const double rate : {0.2, 0.05, 0.01, 1e-3, 1e-5}) {
-            std::vector<geometry> shapes;
-            for (std::uint32_t k = 1; k <= 30; ++k) shapes.push_back({.bits_per_group = k});
-            geometry expected{.sector_bits = no_limit};
-            for (const geometry& shape : shapes) {
-                const auto one = smallest(shape, growth::sector_bits, 1, keys, rate, no_limit);
-                ASSERT_TRUE(one);
-                if (one->total_bits() < expected.total_bits()) expected = *one;
-            }
-            const auto best = smallest_of(shapes, growth::sector_bits, 1, keys, rate, no_limit);
-            ASSERT_TRUE(best);
-            EXPECT_EQ(best->total_bits(), expected.total_bits()) << keys << " keys at " << rate;
-            EXPECT_EQ(best->k(), expected.k()) << keys << " keys at " << rate;
-
-            // k = m/n ln 2, rounded, needs more bits somewhere.
+            const auto bits_with = [&](std::uint32_t k) {
+                return smallest({.bits_per_group = k}, growth::sector_bits, 1, keys, rate, no_limit)
+                    .value()
+                    .total_bits();
+            };
+            std::uint64_t best = no_limit;
+            for (std::uint32_t k = 1; k <= 30; ++k) best = std::min(best, bits_with(k));
             const auto rounded = static_cast<std::uint32_t>(std::max(1L, std::lround(std::log2(1 / rate))));
-            const auto textbook =
-                smallest({.bits_per_group = rounded}, growth::sector_bits, 1, keys, rate, no_limit);
-            ASSERT_TRUE(textbook);
-            rounding_errs |= textbook->total_bits() > best->total_bits();
+            EXPECT_LE(best, bits_with(rounded));
+            rounding_errs |= bits_with(rounded) > best;
         }
     }
     EXPECT_TRUE(rounding_errs);
-}
-
-TEST(math_sizing, best_of_takes_the_least_rate) {
-    std::vector<geometry> shapes;
-    for (std::uint32_t k = 1; k <= 20; ++k)
-        shapes.push_back({.blocks = 4297, .sector_bits = 512, .bits_per_group = k});
-    const std::size_t best = best_of(shapes, 100'000);
-    EXPECT_EQ(shapes[best].k(), 12u); // 22 bits per key; a flat filter would take 15
-    for (const geometry& shape : shapes) EXPECT_LE(fpr(shapes[best], 100'000), fpr(shape, 100'000));
-    EXPECT_EQ(best_of({}, 5), 0u);
-    EXPECT_EQ(best_of(shapes, 0), 0u); // all are 0
-}
-
-// smallest_of shapes of different sizes per unit.
-TEST(math_sizing, partitioned_best_k) {
-    std::vector<geometry> shapes;
-    for (std::uint32_t k = 1; k <= 20; ++k) shapes.push_back({.groups = k});
-    const auto best = smallest_of(shapes, growth::sector_bits, 64, 100'000, 0.01, no_limit);
-    ASSERT_TRUE(best);
-    EXPECT_LE(fpr(*best, 100'000), 0.01);
-    for (const geometry& shape : shapes)
-        EXPECT_LE(best->total_bits(),
-                  smallest(shape, growth::sector_bits, 64, 100'000, 0.01, no_limit)->total_bits());
 }
 
 } // namespace

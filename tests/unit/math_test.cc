@@ -3,11 +3,15 @@
 
 #include "math/binomial.h"
 #include "math/occupancy.h"
+#include "math/rate.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +22,45 @@ constexpr std::uint64_t no_limit = std::uint64_t{1} << 60;
 
 constexpr geometry flat(std::uint64_t bits, std::uint32_t k) {
     return {.sector_bits = bits, .bits_per_group = k};
+}
+
+// The textbook forms of flat filters, without the collision of hashes: docs/math.md.
+double asymptotic_fpr(double bits, unsigned k, double keys) {
+    return std::pow(-std::expm1(-(k * keys) / bits), k);
+}
+double classic_fpr(double bits, unsigned k, double keys) {
+    return std::pow(-std::expm1(k * keys * std::log1p(-1 / bits)), k);
+}
+
+// Exact to 1e-16 for k up to 12, beyond which the terms of the alternating sum grow too large: the sum over d of P(k throws
+// of the query hit d different bits) * P(d given bits are all set), the second by inclusion and exclusion over which of the
+// d are missed.
+double inclusion_exclusion_fpr(double bits, unsigned k, double keys) {
+    const long double m = bits;
+    const long double throws = static_cast<long double>(k) * keys;
+
+    std::array<long double, 13> different{}; // P(d different bits) after some throws
+    different[0] = 1;
+    for (unsigned t = 0; t < k; ++t) {
+        for (unsigned d = k; d != 0; --d)
+            different[d] = different[d] * d / m + different[d - 1] * std::max(0.0L, m - d + 1) / m;
+        different[0] = 0;
+    }
+
+    long double sum = 0;
+    for (unsigned d = 1; d <= k && d <= m; ++d) {
+        long double all_set = 0;
+        long double choose = 1;
+        for (unsigned missed = 0; missed <= d; ++missed) {
+            const long double term =
+                missed < m ? choose * std::exp(throws * std::log1p(-static_cast<long double>(missed) / m))
+                           : 0;
+            all_set += missed % 2 == 0 ? term : -term;
+            choose = choose * (d - missed) / (missed + 1);
+        }
+        sum += different[d] * all_set;
+    }
+    return static_cast<double>(std::clamp(sum, 0.0L, 1.0L));
 }
 
 struct layout {
@@ -75,8 +118,12 @@ TEST(math, table_of_bits_per_key) {
         for (int i = 0; i < 3; ++i) {
             const double rate = std::pow(10.0, -2 - i);
             SCOPED_TRACE(std::string(l.name) + " at " + std::to_string(rate));
-            const auto best = smallest_of(candidates(l), l.what, 1, keys, rate, no_limit);
-            ASSERT_TRUE(best);
+            std::optional<geometry> best;
+            for (const geometry& shape : candidates(l)) {
+                const auto sized = smallest(shape, l.what, 1, keys, rate, no_limit);
+                ASSERT_TRUE(sized);
+                if (!best || sized->total_bits() < best->total_bits()) best = sized;
+            }
             EXPECT_NEAR(static_cast<double>(best->total_bits()) / keys, l.bits[i], 0.0051);
             if (l.k[i] != 0) {
                 EXPECT_EQ(best->k(), l.k[i]);
@@ -130,14 +177,12 @@ TEST(math, inclusion_exclusion_agrees_with_the_chain_and_the_moments) {
         for (std::uint32_t k = 1; k <= 12; ++k) {
             for (const double bits_per_key : {2.0, 5.0, 9.6, 15.0}) {
                 const double keys = std::round(static_cast<double>(bits) / bits_per_key);
-                const auto exact = inclusion_exclusion_fpr(static_cast<double>(bits), k, keys);
-                ASSERT_TRUE(exact);
-                EXPECT_NEAR(fpr(flat(bits, k), keys), *exact, *exact * 1e-7 + 1e-12)
+                const double exact = inclusion_exclusion_fpr(static_cast<double>(bits), k, keys);
+                EXPECT_NEAR(fpr(flat(bits, k), keys), exact, exact * 1e-7 + 1e-12)
                     << bits << " bits, k " << k << ", " << keys << " keys";
             }
         }
     }
-    EXPECT_FALSE(inclusion_exclusion_fpr(1000, 13, 100));
 }
 
 // Beyond 1024 bits and throws the chain gives way to three cumulants: their error.
@@ -212,7 +257,10 @@ TEST(math, numbers_of_the_page) {
     }
     const double keys[] = {500'000, 1'000'000, 1'500'000, 2'000'000, 3'000'000};
     const auto curve_of = [&](const geometry& shape, growth what) {
-        return fpr_curve(*smallest(shape, what, 1, 1'000'000, 0.01, no_limit), keys);
+        const geometry sized = *smallest(shape, what, 1, 1'000'000, 0.01, no_limit);
+        std::vector<double> curve;
+        for (const double n : keys) curve.push_back(fpr(sized, n));
+        return curve;
     };
     const auto line = curve_of({.groups = 8, .sector_bits = 64}, growth::blocks);
     const auto any_k = curve_of({.sector_bits = 512, .bits_per_group = 6}, growth::blocks);
@@ -247,8 +295,9 @@ TEST(math, the_overfill_curve_rises_from_0_to_1) {
     for (const geometry& shape : shapes) {
         std::vector<double> keys{0};
         for (double n = 1; n < 1e14; n = std::ceil(n * 1.1)) keys.push_back(n);
-        const std::vector<double> curve = fpr_curve(shape, keys);
-        ASSERT_EQ(curve.size(), keys.size());
+        detail::rate_of rate(shape); // keeps its table from one number of keys to the next
+        std::vector<double> curve;
+        for (const double n : keys) curve.push_back(rate(static_cast<double>(shape.blocks), n));
         EXPECT_EQ(curve.front(), 0);
         EXPECT_NEAR(curve.back(), 1, 1e-12);
         for (std::size_t i = 1; i < curve.size(); ++i) {
@@ -301,16 +350,6 @@ TEST(math, edges_give_numbers) {
             }
         }
         EXPECT_EQ(fpr(shape, 1e300), 1);
-    }
-    for (const double bits : {0.0, 1.0, 2.0, 1e6, 1e300}) {
-        for (const unsigned k : {0u, 1u, 12u, 4'000'000'000u}) {
-            for (const double keys : {0.0, 1.0, 1e300}) {
-                EXPECT_FALSE(std::isnan(asymptotic_fpr(bits, k, keys)));
-                EXPECT_FALSE(std::isnan(classic_fpr(bits, k, keys)));
-                EXPECT_FALSE(std::isnan(double_hashing_excess(bits, k, keys)));
-                EXPECT_FALSE(std::isnan(inclusion_exclusion_fpr(bits, k, keys).value_or(0)));
-            }
-        }
     }
 }
 
