@@ -5,7 +5,6 @@
 #include "support/kinds.h"
 
 #include <cstdint>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,16 +12,7 @@ namespace bouncer::test {
 
 template <class F>
 typename F::parameters parameters_of(const golden& file) {
-    if constexpr (!is_bit_filter<F>::value) {
-        std::vector<std::uint64_t> fields;
-        std::istringstream numbers(file.fields.at("fields"));
-        for (std::uint64_t field = 0; numbers >> field;) fields.push_back(field);
-        return detail::storage_access::for_loading<F>(fields, default_hash_of<F>(), {}).value().params();
-    }
-    typename F::parameters out = with_size<F>({}, file.number("size"));
-    if constexpr (requires { out.k; }) out.k = static_cast<std::uint32_t>(file.number("k"));
-    if constexpr (requires { out.form; }) out.form = static_cast<decltype(out.form)>(file.number("form"));
-    return out;
+    return detail::storage_access::for_loading<F>(file.fields, default_hash_of<F>(), {}).value().params();
 }
 
 // The hashes of the decimal strings of first .. first + count - 1.
@@ -35,11 +25,11 @@ std::vector<std::uint64_t> decimal_hashes(std::uint64_t first, std::uint64_t cou
 }
 template <class F>
 std::vector<std::uint64_t> added_hashes(const golden& file) {
-    return decimal_hashes<F>(0, file.number("keys"));
+    return decimal_hashes<F>(0, file.keys);
 }
 template <class F>
 std::vector<std::uint64_t> asked_hashes(const golden& file) {
-    return decimal_hashes<F>(file.number("keys"), file.number("asked"));
+    return decimal_hashes<F>(file.keys, file.asked);
 }
 
 template <class F>

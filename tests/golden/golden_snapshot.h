@@ -1,9 +1,9 @@
-// Golden snapshots: beside each golden .txt the file that a release saved of the same filter, read forever.
-//   NAME.bnc            the filter of NAME.txt
+// Golden snapshots: all golden files, and for the envelope two more.
+//   NAME.bnc            the filter of row NAME of golden_file.h
 //   NAME.zstd.bnc       the same, compressed
 //   NAME.siphash13.bnc  the same parameters and keys, but hashed by SipHash-1-3 under the key 00 01 .. 0f, which is the
 //                       one of SipHash's published test vectors
-// Id, time, label and counts are fixed, see below. The files are made, as the .txt, by
+// Id, time, label and counts are fixed, see below. The files are made by
 //   BOUNCER_WRITE_GOLDEN=tests/golden golden_tests --gtest_filter='make_golden*'
 // Never replace one that a release has: when a layout version changes, the old file stays under a new name.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace bouncer::test {
 
-// Which .txt have a compressed twin and one with a secret key: one of each is enough for the envelope.
+// Which rows have a compressed twin and one with a secret key: one of each is enough for the envelope.
 inline constexpr std::string_view compressed_twin_of = "bloom";
 inline constexpr std::string_view secret_twin_of = "blocked_bloom_lanes8";
 
@@ -28,7 +28,7 @@ inline siphash13 test_siphash() {
 
 struct golden_snapshot {
     std::string name; // of the file
-    golden text;      // of its .txt
+    golden of;        // its row
     bool compressed = false;
     bool secret = false;
 
@@ -38,8 +38,8 @@ struct golden_snapshot {
     // All that a saver tells, so that no field of the header is zero.
     save_options options() const {
         return {.label = "golden " + name,
-                .keys_designed = text.number("keys") + 100,
-                .keys_added = text.number("keys"),
+                .keys_designed = of.keys + 100,
+                .keys_added = of.keys,
                 .fpr_promised = 0.125,
                 .compress = compressed};
     }
@@ -62,22 +62,21 @@ struct golden_snapshot {
     hash_spec spec(const kind& k) const { return secret ? spec_of(test_siphash()) : k.default_hasher(); }
     // Made anew, from parameters and keys.
     subject filter(const kind& k) const {
-        const std::uint64_t keys = text.number("keys");
-        return filter_of(k, text, hashes(k, 0, keys), hashes(k, keys, text.number("asked")), spec(k));
+        const std::uint64_t keys = of.keys;
+        return filter_of(k, of, hashes(k, 0, keys), hashes(k, keys, of.asked), spec(k));
     }
     bytes file_bytes(const kind& k) const { return fixed_snapshot(filter(k), options(), stamp()); }
 };
 
 inline std::vector<golden_snapshot> golden_snapshots() {
     std::vector<golden_snapshot> out;
-    for (const auto& path : golden_files()) {
-        const std::string stem = path.stem().string();
-        const golden text = parse_golden(text_of(path));
-        out.push_back({.name = stem + ".bnc", .text = text});
+    for (const golden& row : golden_list()) {
+        const std::string stem(row.name);
+        out.push_back({.name = stem + ".bnc", .of = row});
         if (stem == compressed_twin_of)
-            out.push_back({.name = stem + ".zstd.bnc", .text = text, .compressed = true});
+            out.push_back({.name = stem + ".zstd.bnc", .of = row, .compressed = true});
         if (stem == secret_twin_of)
-            out.push_back({.name = stem + ".siphash13.bnc", .text = text, .secret = true});
+            out.push_back({.name = stem + ".siphash13.bnc", .of = row, .secret = true});
     }
     return out;
 }

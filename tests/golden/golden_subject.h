@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,26 +17,15 @@ namespace bouncer::test {
 template <class Visit>
 bool with_kind_of(const golden& file, Visit visit) {
     for (const kind* each : all_subjects()) {
-        if (each->is.access != words_access::plain || each->is.name != file.fields.at("kind")) continue;
+        if (each->is.access != words_access::plain || each->is.name != file.kind) continue;
         visit(*each);
         return true;
     }
     return false;
 }
 
-inline std::vector<std::uint64_t> numbers_of(const golden& file, const std::string& name) {
-    std::vector<std::uint64_t> out;
-    std::istringstream numbers(file.fields.at(name));
-    for (std::uint64_t number = 0; numbers >> number;) out.push_back(number);
-    return out;
-}
-
 inline choice parameters_of(const kind& k, const golden& file) {
-    if (!k.is.bits) return k.loaded(numbers_of(file, "fields"), k.default_hash(), {}).value().params();
-    choice out = k.with_size(k.no_parameters(), file.number("size"));
-    if (k.number_in(out, "k")) out = k.with_k(out, static_cast<std::uint32_t>(file.number("k"))).value();
-    if (k.number_in(out, "form")) out = k.with_form(out, static_cast<unsigned>(file.number("form"))).value();
-    return out;
+    return k.loaded(file.fields, k.default_hash(), {}).value().params();
 }
 
 // The hashes of the decimal strings of first .. first + count - 1.
@@ -51,11 +39,10 @@ inline std::vector<std::uint64_t> decimal_hashes(const any_hasher& hasher, std::
     return out;
 }
 inline std::vector<std::uint64_t> added_hashes(const kind& k, const golden& file) {
-    return decimal_hashes(any_hasher::make(k.default_hasher()).value(), 0, file.number("keys"));
+    return decimal_hashes(any_hasher::make(k.default_hasher()).value(), 0, file.keys);
 }
 inline std::vector<std::uint64_t> asked_hashes(const kind& k, const golden& file) {
-    return decimal_hashes(any_hasher::make(k.default_hasher()).value(), file.number("keys"),
-                          file.number("asked"));
+    return decimal_hashes(any_hasher::make(k.default_hasher()).value(), file.keys, file.asked);
 }
 
 inline subject empty_filter(const kind& k, const golden& file) {
@@ -65,7 +52,7 @@ inline subject empty_filter(const kind& k, const golden& file) {
 // The filter of a file, by the simplest way there is.
 inline subject filter_of(const kind& k, const golden& file, const std::vector<std::uint64_t>& added,
                          const std::vector<std::uint64_t>& asked, const hash_spec& spec) {
-    if (k.is.buildable) return k.build(added, goal_of(file), {.hash = spec}).value();
+    if (k.is.buildable) return k.build(added, file.wanted.value(), {.hash = spec}).value();
     if (k.is.built_exactly) return k.build_exactly(added, asked, {.hash = spec}).value();
     auto out = k.create(parameters_of(k, file), {.hash = spec}).value();
     for (const std::uint64_t hash : added) out.add(hash);
