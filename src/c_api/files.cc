@@ -113,7 +113,7 @@ int bouncer_save(const bouncer_filter* filter, const char* path, const char* lab
 
 int bouncer_merge_files(const char* const* inputs, size_t count, const char* output, const char* label,
                         uint32_t flags) {
-    return guarded([&]() -> result<void> {
+    return guarded([&]() -> result<snapshot_info> {
         if (inputs == nullptr && count != 0) return bad_argument("the array of paths is NULL");
         if (output == nullptr) return bad_argument("the path of the output is NULL");
         std::vector<std::string> paths;
@@ -124,19 +124,16 @@ int bouncer_merge_files(const char* const* inputs, size_t count, const char* out
         }
         auto options = options_of(label, flags);
         if (!options) return options.error();
-        if (auto ok = merge_files(paths, output, *options); !ok) return ok.error();
-        return {};
+        return merge_files(paths, output, *options);
     });
 }
 
 int bouncer_verify(const char* path, uint8_t* live) {
-    return guarded([&]() -> result<void> {
+    return answered(live, [&]() -> result<bool> {
         if (path == nullptr) return bad_argument("the path is NULL");
-        if (auto ok = check_answers(live, 1); !ok) return ok;
         auto info = verify(path);
         if (!info) return info.error();
-        *live = info->state == file_state::live;
-        return {};
+        return info->state == file_state::live;
     });
 }
 

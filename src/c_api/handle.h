@@ -55,7 +55,7 @@ inline result<void> check_takes_keys(const bouncer_filter& filter) {
     return any_hasher::make(filter.filter.hash()).error();
 }
 
-// [any-thread] A place for one answer or more.
+// [any-thread] A place for so many answers.
 inline result<void> check_answers(const void* answers, std::size_t count) {
     if (answers == nullptr && count != 0) return bad_argument("the place for the answer is NULL");
     return {};

@@ -1,4 +1,4 @@
-// One key or one hash.
+// One key or one hash. A key whose hash failed is passed on as that failure.
 #include "c_api/handle.h"
 
 #include <cstddef>
@@ -13,73 +13,62 @@ result<std::uint64_t> c_api::hash_of(const bouncer_filter* filter, const void* k
     return (*filter->hasher)(std::span(static_cast<const std::byte*>(key), size));
 }
 
+namespace {
+
+result<bool> add(bouncer_filter* filter, const result<std::uint64_t>& hash) {
+    if (!hash) return hash.error();
+    if (auto ok = check_changeable(filter); !ok) return ok.error();
+    return filter->filter.add(*hash);
+}
+
+result<bool> contains(const bouncer_filter* filter, const result<std::uint64_t>& hash) {
+    if (!hash) return hash.error();
+    if (filter == nullptr) return no_handle();
+    return filter->filter.may_contain(*hash);
+}
+
+result<bool> test_and_add(bouncer_filter* filter, const result<std::uint64_t>& hash) {
+    if (!hash) return hash.error();
+    if (auto ok = check_changeable(filter); !ok) return ok.error();
+    return filter->filter.test_and_add(*hash);
+}
+
+result<bool> remove(bouncer_filter* filter, const result<std::uint64_t>& hash) {
+    if (!hash) return hash.error();
+    if (auto ok = check_changeable(filter); !ok) return ok.error();
+    return filter->filter.try_remove(*hash);
+}
+
+} // namespace
+
 int bouncer_hash_key(const bouncer_filter* filter, const void* key, size_t size, uint64_t* hash) {
-    return guarded([&]() -> result<void> {
-        if (auto ok = check_answers(hash, 1); !ok) return ok;
-        auto hashed = hash_of(filter, key, size);
-        if (!hashed) return hashed.error();
-        *hash = *hashed;
-        return {};
-    });
+    return answered(hash, [&] { return hash_of(filter, key, size); });
 }
 
 int bouncer_add(bouncer_filter* filter, const void* key, size_t size) {
-    return guarded([&]() -> result<void> {
-        auto hash = hash_of(filter, key, size);
-        if (!hash) return hash.error();
-        if (auto ok = check_changeable(filter); !ok) return ok;
-        if (auto ok = filter->filter.add(*hash); !ok) return ok.error();
-        return {};
-    });
+    return guarded([&] { return add(filter, hash_of(filter, key, size)); });
 }
-
 int bouncer_add_hash(bouncer_filter* filter, uint64_t hash) {
-    return guarded([&]() -> result<void> {
-        if (auto ok = check_changeable(filter); !ok) return ok;
-        if (auto ok = filter->filter.add(hash); !ok) return ok.error();
-        return {};
-    });
+    return guarded([&] { return add(filter, hash); });
 }
 
 int bouncer_contains(const bouncer_filter* filter, const void* key, size_t size, uint8_t* answer) {
-    return guarded([&]() -> result<void> {
-        if (auto ok = check_answers(answer, 1); !ok) return ok;
-        auto hash = hash_of(filter, key, size);
-        if (!hash) return hash.error();
-        *answer = filter->filter.may_contain(*hash);
-        return {};
-    });
+    return answered(answer, [&] { return contains(filter, hash_of(filter, key, size)); });
 }
-
 int bouncer_contains_hash(const bouncer_filter* filter, uint64_t hash, uint8_t* answer) {
-    return guarded([&]() -> result<void> {
-        if (auto ok = check_answers(answer, 1); !ok) return ok;
-        if (filter == nullptr) return no_handle();
-        *answer = filter->filter.may_contain(hash);
-        return {};
-    });
+    return answered(answer, [&] { return contains(filter, hash); });
 }
 
 int bouncer_test_and_add(bouncer_filter* filter, const void* key, size_t size, uint8_t* answer) {
-    return guarded([&]() -> result<void> {
-        if (auto ok = check_answers(answer, 1); !ok) return ok;
-        auto hash = hash_of(filter, key, size);
-        if (!hash) return hash.error();
-        if (auto ok = check_changeable(filter); !ok) return ok;
-        auto there = filter->filter.test_and_add(*hash);
-        if (!there) return there.error();
-        *answer = *there;
-        return {};
-    });
+    return answered(answer, [&] { return test_and_add(filter, hash_of(filter, key, size)); });
+}
+int bouncer_test_and_add_hash(bouncer_filter* filter, uint64_t hash, uint8_t* answer) {
+    return answered(answer, [&] { return test_and_add(filter, hash); });
 }
 
-int bouncer_test_and_add_hash(bouncer_filter* filter, uint64_t hash, uint8_t* answer) {
-    return guarded([&]() -> result<void> {
-        if (auto ok = check_answers(answer, 1); !ok) return ok;
-        if (auto ok = check_changeable(filter); !ok) return ok;
-        auto there = filter->filter.test_and_add(hash);
-        if (!there) return there.error();
-        *answer = *there;
-        return {};
-    });
+int bouncer_remove(bouncer_filter* filter, const void* key, size_t size, uint8_t* removed) {
+    return answered(removed, [&] { return remove(filter, hash_of(filter, key, size)); });
+}
+int bouncer_remove_hash(bouncer_filter* filter, uint64_t hash, uint8_t* removed) {
+    return answered(removed, [&] { return remove(filter, hash); });
 }

@@ -1,4 +1,4 @@
-// What concerns a filter as a whole: merge, clear, fold, stats.
+// Operations on a whole filter: merge, clear, fold, stats.
 #include "c_api/handle.h"
 
 #include <algorithm>
@@ -38,11 +38,10 @@ std::uint64_t bits_of(const any_filter& filter) {
 } // namespace
 
 int bouncer_merge(bouncer_filter* filter, const bouncer_filter* other) {
-    return guarded([&]() -> result<void> {
-        if (auto ok = check_changeable(filter); !ok) return ok;
+    return guarded([&]() -> result<double> {
+        if (auto ok = check_changeable(filter); !ok) return ok.error();
         if (other == nullptr) return bad_argument("the other filter is NULL");
-        if (auto ok = filter->filter.merge(other->filter); !ok) return ok.error();
-        return {};
+        return filter->filter.merge(other->filter);
     });
 }
 
