@@ -50,6 +50,14 @@ enum class file_access : std::uint8_t {
 // the cgroups above, and never more than 2^47 bytes. Swap is not counted. A few system calls.
 std::uint64_t memory_limit_bytes() noexcept;
 
+namespace detail {
+
+// [any-thread] What this process can still take without swapping: MemAvailable of the machine, and what each cgroup
+// (v2) above it has left, page cache that can be dropped not counted as used. Some file reads.
+std::uint64_t memory_left_bytes() noexcept;
+
+} // namespace detail
+
 // A range of bytes and the duty to give it back. Thread safety: the region itself is a value (const methods
 // from any thread while nobody moves, assigns or destroys it); access to its bytes is up to the caller.
 //   1. data() is 64-byte aligned, and readable to the end of its last 64-byte line.

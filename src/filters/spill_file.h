@@ -3,6 +3,8 @@
 
 #include <bouncer/result.h>
 
+#include "base/descriptor.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,25 +20,17 @@ class spill_file {
     // [any-thread] In `folder`; if that is empty, in $TMPDIR or /tmp. Errors: io, with the folder and the system's text.
     static result<spill_file> create(const std::string& folder);
 
-    spill_file(spill_file&& other) noexcept
-        : folder_(std::move(other.folder_)), number_(std::exchange(other.number_, -1)) {}
-    spill_file& operator=(spill_file&& other) noexcept {
-        std::swap(folder_, other.folder_);
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~spill_file();
-
     // [any-thread] Words from word `first`. Errors: io, as in create(); a full disk is one.
     result<void> write(std::uint64_t first, std::span<const std::uint64_t> words) const;
     // [any-thread] Errors: io; words that were never written too.
     result<void> read(std::uint64_t first, std::span<std::uint64_t> words) const;
 
   private:
-    spill_file(std::string folder, int number) noexcept : folder_(std::move(folder)), number_(number) {}
+    spill_file(std::string folder, descriptor file) noexcept
+        : folder_(std::move(folder)), file_(std::move(file)) {}
 
     std::string folder_;
-    int number_;
+    descriptor file_;
 };
 
 } // namespace bouncer::detail

@@ -4,8 +4,6 @@
 
 #include <bouncer/detail/bits.h>
 
-#include "base/no_size_signal.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
@@ -20,26 +18,11 @@
 #include <ctime>
 #include <memory>
 #include <string_view>
-#include <system_error>
 
 namespace bouncer::detail {
 
-failure io_failure(const std::string& what, const std::string& path, int error_number) {
-    return {error_code::io, "cannot " + what + " " + path + ": " +
-                                std::error_code(error_number, std::generic_category()).message()};
-}
-
 failure never_the_same(const std::string& what, const std::string& path) {
     return {error_code::io, "cannot " + what + " " + path + ": it was another file at every look"};
-}
-
-descriptor::~descriptor() {
-    close();
-}
-
-int descriptor::close() noexcept {
-    if (number_ < 0) return 0;
-    return ::close(std::exchange(number_, -1));
 }
 
 result<descriptor> open_regular(const std::string& path, bool writable) {
@@ -62,39 +45,15 @@ result<std::uint64_t> size_of(const descriptor& file, const std::string& path) {
 
 result<std::size_t> read_some(const descriptor& file, const std::string& path, std::uint64_t offset,
                               std::span<std::byte> into) {
-    std::size_t have = 0;
-    while (have < into.size()) {
-        const ssize_t got =
-            ::pread(file.number(), into.data() + have, into.size() - have, static_cast<off_t>(offset + have));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return io_failure("read", path, errno);
-        if (got == 0) break;
-        have += static_cast<std::size_t>(got);
-    }
-    return have;
+    const transferred got = read_at(file.number(), offset, into);
+    if (got.error_number != 0) return io_failure("read", path, got.error_number);
+    return got.bytes;
 }
 
-result<void> write_all(const descriptor& file, const std::string& path, std::span<const std::byte> bytes) {
-    no_size_signal guard;
-    while (!bytes.empty()) {
-        const ssize_t put = guard.write(file.number(), bytes);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return io_failure("write", path, errno);
-        bytes = bytes.subspan(static_cast<std::size_t>(put));
-    }
-    return {};
-}
-
-result<void> write_all_at(const descriptor& file, const std::string& path, std::uint64_t offset,
-                          std::span<const std::byte> bytes) {
-    no_size_signal guard;
-    while (!bytes.empty()) {
-        const ssize_t put = guard.write(file.number(), bytes, static_cast<off_t>(offset));
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return io_failure("write", path, errno);
-        offset += static_cast<std::uint64_t>(put);
-        bytes = bytes.subspan(static_cast<std::size_t>(put));
-    }
+result<void> write_all(const descriptor& file, const std::string& path, std::span<const std::byte> bytes,
+                       std::optional<std::uint64_t> offset) {
+    const transferred put = write_to(file.number(), offset, bytes);
+    if (put.error_number != 0) return io_failure("write", path, put.error_number);
     return {};
 }
 

@@ -4,49 +4,30 @@
 #include <bouncer/change_lock.h>
 #include <bouncer/result.h>
 
+#include "base/descriptor.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 namespace bouncer::detail {
 
-failure io_failure(const std::string& what, const std::string& path, int error_number);
 // The failure after max_rounds (file_lock.h).
 failure never_the_same(const std::string& what, const std::string& path);
-
-class descriptor {
-  public:
-    explicit descriptor(int number = -1) noexcept : number_(number) {}
-    descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    descriptor& operator=(descriptor&& other) noexcept {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~descriptor();
-
-    explicit operator bool() const noexcept { return number_ >= 0; }
-    int number() const noexcept { return number_; }
-    // Hands the number over to the caller, who closes it.
-    int release() noexcept { return std::exchange(number_, -1); }
-    // Closes, and says whether that failed.
-    int close() noexcept;
-
-  private:
-    int number_;
-};
 
 // [any-thread] A regular file; a directory, a FIFO or a device is io, and nothing waits for its other end.
 result<descriptor> open_regular(const std::string& path, bool writable);
 result<std::uint64_t> size_of(const descriptor& file, const std::string& path);
 
-// [any-thread] All bytes, or as many as there are up to the end of the file (read); all or a failure (write).
+// [any-thread] All bytes, or as many as there are up to the end of the file (read); all or a failure (write, from `offset` or
+// where the file stands).
 result<std::size_t> read_some(const descriptor& file, const std::string& path, std::uint64_t offset,
                               std::span<std::byte> into);
-result<void> write_all(const descriptor& file, const std::string& path, std::span<const std::byte> bytes);
-result<void> write_all_at(const descriptor& file, const std::string& path, std::uint64_t offset,
-                          std::span<const std::byte> bytes);
+result<void> write_all(const descriptor& file, const std::string& path, std::span<const std::byte> bytes,
+                       std::optional<std::uint64_t> offset = std::nullopt);
 // [any-thread] Everything written is on the disk.
 result<void> make_durable(const descriptor& file, const std::string& path);
 

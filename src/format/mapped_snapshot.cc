@@ -153,8 +153,8 @@ result<void> mapped_snapshot::seal() {
         if (*got != bytes.size()) return failure{error_code::io, of.path + " was truncated"};
         checksums.push_back(chunk_checksum(of.info, i, bytes));
     }
-    if (auto ok = write_all_at(of.file, of.path, header_bytes + padded_bytes(payload),
-                               encode_footer(header, checksums));
+    if (auto ok = write_all(of.file, of.path, encode_footer(header, checksums),
+                            header_bytes + padded_bytes(payload));
         !ok)
         return ok;
     if (auto ok = sync(); !ok) return ok;

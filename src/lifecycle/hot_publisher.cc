@@ -1,7 +1,7 @@
 #include "bouncer/detail/hot_publisher.h"
 
+#include "base/descriptor.h"
 #include "bouncer/detail/hot_record.h"
-#include "memory/size_text.h"
 
 #include <algorithm>
 #include <thread>

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "base/descriptor.h"
 #include "memory/numa.h"
 #include "memory/size_text.h"
 

@@ -2,11 +2,11 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 
+#include "base/descriptor.h"
 #include "bouncer/region.h"
 #include "memory/anonymous_mapping.h"
 #include "memory/size_text.h"
@@ -14,35 +14,11 @@
 namespace bouncer {
 namespace {
 
-failure io_failure(const char* what, const std::string& path, int error_number) {
-    return {error_code::io,
-            std::string("cannot ") + what + " " + path + ": " + detail::error_text(error_number)};
-}
-
-class open_file {
-  public:
-    // O_NONBLOCK: opening a named pipe must fail below, not wait for its other end. No effect on regular
-    // files.
-    open_file(const std::string& path, file_access access) noexcept
-        : number_(::open(path.c_str(),
-                         (access == file_access::read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK)) {}
-    open_file(const open_file&) = delete;
-    open_file& operator=(const open_file&) = delete;
-    ~open_file() {
-        if (number_ >= 0) ::close(number_);
-    }
-
-    int number() const noexcept { return number_; }
-
-  private:
-    int number_;
-};
-
 // The size of a regular file that is not empty.
 result<std::uint64_t> usable_size(int file, const std::string& path) {
     struct stat about = {};
-    if (::fstat(file, &about) != 0) return io_failure("examine", path, errno);
-    if (S_ISDIR(about.st_mode)) return io_failure("map", path, EISDIR);
+    if (::fstat(file, &about) != 0) return detail::io_failure("examine", path, errno);
+    if (S_ISDIR(about.st_mode)) return detail::io_failure("map", path, EISDIR);
     if (!S_ISREG(about.st_mode))
         return failure{error_code::io, "cannot map " + path + ": not a regular file"};
     if (about.st_size == 0) {
@@ -56,8 +32,10 @@ result<std::uint64_t> usable_size(int file, const std::string& path) {
 result<region> region::map_file(const std::string& path, file_access access, std::uint64_t offset,
                                 std::uint64_t bytes) {
     return detail::guarded([&]() -> result<region> {
-        const open_file file(path, access);
-        if (file.number() < 0) return io_failure("open", path, errno);
+        // O_NONBLOCK: opening a named pipe must fail below, not wait for its other end. No effect on regular files.
+        const detail::descriptor file(::open(
+            path.c_str(), (access == file_access::read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK));
+        if (!file) return detail::io_failure("open", path, errno);
         return map_file(file.number(), path, access, offset, bytes);
     });
 }
@@ -91,7 +69,7 @@ result<region> region::map_file(int descriptor, const std::string& name, file_ac
                            static_cast<off_t>(offset - before));
         if (held.base == MAP_FAILED) {
             const int error_number = errno;
-            failure why = io_failure("map", name, error_number);
+            failure why = detail::io_failure("map", name, error_number);
             if (error_number == ENOMEM) why.code = error_code::out_of_memory;
             return why;
         }

@@ -2,14 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
+#include "base/descriptor.h"
 #include "bouncer/region.h"
 
 namespace bouncer {
@@ -21,16 +22,11 @@ constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 // The start of a small file as a C string in `buffer`; false if it cannot be read. No allocation, no
 // exception.
 bool read_small_file(const char* path, char* buffer, std::size_t capacity) noexcept {
-    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    std::size_t length = 0;
-    while (length + 1 < capacity) {
-        const ssize_t got = ::read(file, buffer + length, capacity - 1 - length);
-        if (got <= 0) break;
-        length += static_cast<std::size_t>(got);
-    }
-    ::close(file);
-    buffer[length] = '\0';
+    const descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+    if (!file) return false;
+    const transferred got =
+        read_at(file.number(), 0, std::as_writable_bytes(std::span(buffer, capacity - 1)));
+    buffer[got.bytes] = '\0';
     return true;
 }
 
@@ -47,40 +43,76 @@ char* find_group(char* membership) noexcept {
     return nullptr;
 }
 
-std::uint64_t limit_in(const char* directory, std::size_t directory_length) noexcept {
-    constexpr char name[] = "/memory.max";
-    char path[4352];
-    if (directory_length + sizeof name > sizeof path) return no_limit;
-    std::memcpy(path, directory, directory_length);
-    std::memcpy(path + directory_length, name, sizeof name);
-    char text[64];
-    if (!read_small_file(path, text, sizeof text)) return no_limit;
-    char* end = text;
-    const unsigned long long value = std::strtoull(text, &end, 10);
-    return end == text ? no_limit : value; // "max" has no digits
+constexpr std::size_t path_most = 4352;
+
+// The number behind `name` at the start of a line of directory/file, or no_limit: "max" is no number.
+std::uint64_t number_in(const char* directory, const char* file, const char* name) noexcept {
+    char path[path_most];
+    const int length = std::snprintf(path, sizeof path, "%s%s", directory, file);
+    char text[16384]; // memory.stat has some 2 KB
+    if (length < 0 || length >= static_cast<int>(sizeof path) || !read_small_file(path, text, sizeof text))
+        return no_limit;
+    const std::size_t name_length = std::strlen(name);
+    for (const char* line = text; line != nullptr; line = std::strchr(line, '\n')) {
+        line += *line == '\n';
+        if (std::strncmp(line, name, name_length) != 0) continue;
+        char* end = nullptr;
+        const unsigned long long value = std::strtoull(line + name_length, &end, 10);
+        return end == line + name_length ? no_limit : value;
+    }
+    return no_limit;
+}
+
+std::uint64_t limit_in(const char* group) noexcept {
+    return number_in(group, "/memory.max", "");
+}
+
+std::uint64_t left_in(const char* group) noexcept {
+    const std::uint64_t most = limit_in(group);
+    const std::uint64_t used = number_in(group, "/memory.current", "");
+    if (most == no_limit || used == no_limit) return no_limit;
+    const std::uint64_t cache = number_in(group, "/memory.stat", "inactive_file ");
+    const std::uint64_t kept = cache == no_limit ? used : used - std::min(used, cache);
+    return most - std::min(most, kept);
+}
+
+// The least of bytes_in(directory of a group), from this process's group up to the root.
+template <class BytesIn>
+std::uint64_t least_of_groups(const char* membership_file, const char* root, BytesIn bytes_in) noexcept {
+    char membership[8192];
+    if (!read_small_file(membership_file, membership, sizeof membership)) return no_limit;
+    const char* const group = find_group(membership);
+    if (group == nullptr) return no_limit;
+    char directory[path_most];
+    const int length = std::snprintf(directory, sizeof directory, "%s%s", root, group);
+    if (length < 0 || length >= static_cast<int>(sizeof directory)) return no_limit;
+    std::uint64_t least = no_limit;
+    for (char* end = directory + length;; *end = '\0') {
+        least = std::min(least, bytes_in(directory));
+        if (end <= directory + std::strlen(root)) return least;
+        do --end;
+        while (end > directory + std::strlen(root) && *end != '/');
+    }
 }
 
 } // namespace
 
 std::uint64_t cgroup_limit_bytes(const char* membership_file, const char* root) noexcept {
-    char membership[8192];
-    if (!read_small_file(membership_file, membership, sizeof membership)) return no_limit;
-    const char* const group = find_group(membership);
-    if (group == nullptr) return no_limit;
+    return least_of_groups(membership_file, root, limit_in);
+}
 
-    char directory[4352];
-    const std::size_t root_length = std::strlen(root);
-    std::size_t length = root_length + std::strlen(group);
-    if (length >= sizeof directory) return no_limit;
-    std::memcpy(directory, root, root_length);
-    std::memcpy(directory + root_length, group, length - root_length);
-    std::uint64_t limit = no_limit;
-    for (;;) {
-        limit = std::min(limit, limit_in(directory, length));
-        if (length <= root_length) return limit;
-        do --length;
-        while (length > root_length && directory[length] != '/');
-    }
+std::uint64_t cgroup_left_bytes(const char* membership_file, const char* root) noexcept {
+    return least_of_groups(membership_file, root, left_in);
+}
+
+std::uint64_t machine_left_bytes(const char* meminfo_file) noexcept {
+    const std::uint64_t kibibytes = number_in("", meminfo_file, "MemAvailable:");
+    return kibibytes == no_limit ? no_limit : kibibytes * 1024;
+}
+
+std::uint64_t memory_left_bytes() noexcept {
+    return std::min(machine_left_bytes("/proc/meminfo"),
+                    cgroup_left_bytes("/proc/self/cgroup", "/sys/fs/cgroup"));
 }
 
 } // namespace detail

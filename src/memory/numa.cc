@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "memory/size_text.h"
+#include "base/descriptor.h"
 
 #ifdef BOUNCER_NUMA
 #include <dlfcn.h>

@@ -1,7 +1,5 @@
 #include "memory/size_text.h"
 
-#include <system_error>
-
 namespace bouncer::detail {
 
 std::string size_text(std::uint64_t bytes) {
@@ -18,10 +16,6 @@ std::string size_text(std::uint64_t bytes) {
     const std::uint64_t tenths = ((bytes >> (shift - 10)) & 1023) * 10 / 1024;
     return text + " (" + std::to_string(bytes >> shift) + "." + std::to_string(tenths) + " " + units[unit] +
            "iB)";
-}
-
-std::string error_text(int error_number) {
-    return std::generic_category().message(error_number);
 }
 
 } // namespace bouncer::detail

@@ -1,4 +1,4 @@
-// Sizes and system errors in messages.
+// Sizes in messages.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,5 @@ namespace bouncer::detail {
 
 // "3221225472 bytes (3.0 GiB)": the exact number, and one to read.
 std::string size_text(std::uint64_t bytes);
-
-// What the system calls an errno value: "No such file or directory".
-std::string error_text(int error_number);
 
 } // namespace bouncer::detail

@@ -1,5 +1,5 @@
 // What is left of the machine's memory and of a cgroup's, from files made here.
-#include "lifecycle/memory_left.h"
+#include "memory/memory_limit.h"
 
 #include <bouncer/detail/hot_memory.h>
 
@@ -26,7 +26,8 @@ class memory_left : public ::testing::Test {
         return root_ / name;
     }
     std::uint64_t cgroup() const {
-        return detail::cgroup_left_bytes(write("membership", "1:cpu:/x\n0::/a/b\n"), root_ / "group");
+        return detail::cgroup_left_bytes(write("membership", "1:cpu:/x\n0::/a/b\n").c_str(),
+                                         (root_ / "group").c_str());
     }
 
     const scratch_folder folder_; // every test is a process of its own, and they run side by side
@@ -35,9 +36,9 @@ class memory_left : public ::testing::Test {
 
 TEST_F(memory_left, reads_what_the_machine_has) {
     const auto file = write("meminfo", "MemTotal:  100 kB\nMemFree:  1 kB\nMemAvailable:   50 kB\n");
-    EXPECT_EQ(detail::machine_left_bytes(file), 50u * 1024);
-    EXPECT_EQ(detail::machine_left_bytes(write("odd", "MemAvailable:\n")), detail::unlimited);
-    EXPECT_EQ(detail::machine_left_bytes(root_ / "none"), detail::unlimited);
+    EXPECT_EQ(detail::machine_left_bytes(file.c_str()), 50u * 1024);
+    EXPECT_EQ(detail::machine_left_bytes(write("odd", "MemAvailable:\n").c_str()), detail::unlimited);
+    EXPECT_EQ(detail::machine_left_bytes((root_ / "none").c_str()), detail::unlimited);
     EXPECT_GT(detail::memory_left_bytes(), 0u);
 }
 
@@ -53,7 +54,8 @@ TEST_F(memory_left, takes_the_tightest_group) {
     EXPECT_EQ(cgroup(), 400u);
     write("group/a/b/memory.max", "50\n");
     EXPECT_EQ(cgroup(), 0u);
-    EXPECT_EQ(detail::cgroup_left_bytes(write("membership", "1:cpu:/x\n"), root_), detail::unlimited);
+    EXPECT_EQ(detail::cgroup_left_bytes(write("membership", "1:cpu:/x\n").c_str(), root_.c_str()),
+              detail::unlimited);
 }
 
 TEST_F(memory_left, refuses_what_does_not_fit_and_names_both_sizes) {

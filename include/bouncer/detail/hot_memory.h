@@ -1,6 +1,7 @@
 // Whether a rebuild may start: its memory, and its failures in words.
 #pragma once
 
+#include <bouncer/region.h>
 #include <bouncer/result.h>
 
 #include <cstdint>
@@ -10,10 +11,6 @@
 namespace bouncer::detail {
 
 inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
-
-// [any-thread] What this process can still take without swapping: MemAvailable of the machine, and what each cgroup
-// (v2) above it has left, page cache that can be dropped not counted as used. Some file reads.
-std::uint64_t memory_left_bytes();
 
 // [any-thread] too_large if old and new exceed the budget; out_of_memory if the new one exceeds what is left.
 // Both sizes are named.
