@@ -2,11 +2,15 @@
 
 #include <bouncer/detail/bits.h>
 
+#include "math/power.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 namespace bouncer::detail {
+
+using math::detail::power;
 
 namespace {
 
@@ -25,14 +29,6 @@ std::uint64_t ones_in(bit_source bits, std::uint64_t first, std::uint64_t count)
         ones +=
             static_cast<std::uint64_t>(std::popcount(bits.load(word) & ((std::uint64_t{1} << count) - 1)));
     return ones;
-}
-
-// x^n for small n: exact at 0 and 1, and several times as fast as std::pow.
-double power(double x, std::uint32_t n) noexcept {
-    double out = 1;
-    for (; n != 0; n >>= 1, x *= x)
-        if ((n & 1) != 0) out *= x;
-    return out;
 }
 
 // What block `block` answers "maybe" to: in every group the query picks a sector and must find all its bits.

@@ -5,11 +5,14 @@
 #include <bouncer/words.h>
 
 #include "filters/solve.h"
+#include "math/power.h"
 
 #include <bit>
 #include <vector>
 
 namespace bouncer::detail {
+
+using math::detail::power;
 
 namespace {
 
@@ -42,13 +45,6 @@ class cell_counter {
     std::uint64_t lowest_ = 0;
     std::uint64_t mask_ = 0;
 };
-
-double power(double x, std::uint32_t n) noexcept {
-    double out = 1;
-    for (; n != 0; n >>= 1, x *= x)
-        if ((n & 1) != 0) out *= x;
-    return out;
-}
 
 } // namespace
 

@@ -1,6 +1,6 @@
 #include "format/chunks.h"
 
-#include <bouncer/detail/format.h>
+#include "format/little_endian.h"
 
 #include <algorithm>
 #include <bit>
@@ -32,9 +32,8 @@ result<void> chunk_writer::write(std::span<const std::byte> chunk) {
     if (!compressor_) return stored(chunk);
     auto small = compressor_->compress(chunk);
     if (!small) return small.error();
-    const auto size = static_cast<std::uint32_t>(small->size());
     std::array<std::byte, 4> length;
-    for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<std::byte>(size >> (8 * i));
+    put(length.data(), static_cast<std::uint32_t>(small->size()));
     if (auto ok = (*sink_)(length); !ok) return ok.error();
     return stored(*small);
 }
@@ -193,9 +192,7 @@ result<void> chunk_reader::read(std::span<std::byte> into) {
     } else {
         std::array<std::byte, 4> length;
         if (auto ok = fill(length, "the payload"); !ok) return ok.error();
-        std::size_t size = 0;
-        for (std::size_t i = 0; i < length.size(); ++i)
-            size |= std::to_integer<std::size_t>(length[i]) << (8 * i);
+        const std::size_t size = get<std::uint32_t>(length.data());
         if (size > compressed_most(chunk_bytes))
             return failure{error_code::corrupt, "a compressed chunk of " + std::to_string(size) + " bytes"};
         compressed_.resize(size);

@@ -1,7 +1,8 @@
 #include "format/envelope.h"
 
+#include "format/little_endian.h"
+
 #include <bouncer/all_hashers.h>
-#include <bouncer/detail/format.h>
 #include <bouncer/detail/hash_xxh.h>
 
 #include <sys/random.h>
@@ -35,18 +36,6 @@ constexpr std::size_t version_at = 8, header_bytes_at = 12, kind_at = 16, layout
 constexpr std::size_t label_most = 1024;
 constexpr std::size_t fields_most = (label_at - fields_at) / 8;
 static_assert(label_at + label_most <= window_at);
-
-template <class T>
-void put(std::byte* to, T value) noexcept {
-    for (std::size_t i = 0; i < sizeof value; ++i)
-        to[i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
-}
-template <class T>
-T get(const std::byte* from) noexcept {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < sizeof(T); ++i) value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
-    return static_cast<T>(value);
-}
 
 failure corrupt(std::string why) {
     return {error_code::corrupt, std::move(why)};

@@ -1,6 +1,8 @@
 // DCSO's version 1: six 64-bit numbers, little-endian (version, n, p as a double, k, m, N), the words, free bytes.
 #include "format/foreign.h"
 
+#include "format/little_endian.h"
+
 #include <bouncer/dcso_bloom.h>
 #include <bouncer/detail/format.h>
 #include <bouncer/math.h>
@@ -9,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace bouncer::detail {
 
@@ -16,12 +19,6 @@ namespace {
 
 constexpr std::size_t dcso_header_bytes = 48;
 constexpr std::uint64_t keys_most = std::uint64_t{1} << 48; // as goals have it
-
-std::uint64_t load_number(const std::byte* from) noexcept {
-    std::uint64_t out = 0;
-    for (unsigned i = 0; i < 8; ++i) out |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
-    return out;
-}
 
 failure absurd(const char* name, const std::string& value, const char* allowed) {
     return {error_code::corrupt,
@@ -31,7 +28,7 @@ failure absurd(const char* name, const std::string& value, const char* allowed) 
 result<snapshot_info> read_dcso(const header_source& source) {
     std::array<std::byte, dcso_header_bytes> bytes;
     if (auto ok = read_whole(source, bytes, "the header of a DCSO filter"); !ok) return ok.error();
-    const auto number = [&](std::size_t i) { return load_number(bytes.data() + 8 * i); };
+    const auto number = [&](std::size_t i) { return get<std::uint64_t>(bytes.data() + 8 * i); };
     if (number(0) != 1)
         return failure{error_code::unknown_version, "it begins with " + std::to_string(number(0)) +
                                                         ", and a DCSO filter of version 1 with 1"};
@@ -59,11 +56,12 @@ result<snapshot_info> read_dcso(const header_source& source) {
 }
 
 std::vector<std::byte> dcso_header(const snapshot_info& info) {
-    std::vector<std::byte> out;
+    std::vector<std::byte> out(dcso_header_bytes);
+    std::byte* at = out.data();
     for (const std::uint64_t number :
          {std::uint64_t{1}, info.keys_designed, std::bit_cast<std::uint64_t>(info.fpr_promised),
           info.fields[1], info.fields[0], info.keys_added})
-        for (unsigned i = 0; i < 8; ++i) out.push_back(static_cast<std::byte>(number >> (8 * i) & 0xff));
+        put(std::exchange(at, at + 8), number);
     return out;
 }
 

@@ -1,6 +1,7 @@
 #include "math/occupancy.h"
 
 #include "bouncer/math.h"
+#include "math/power.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,15 +14,6 @@ constexpr double chain_limit = 1024; // bits or throws: a whole table then costs
 constexpr std::uint32_t most_thrown =
     1024;                            // more per group count as that many: the rate is below 1e-300 or 1
 constexpr double negligible = 1e-40; // probability dropped at either end of the chain, per throw
-
-double integer_power(double base, std::uint32_t exponent) {
-    double result = 1;
-    for (; exponent != 0; exponent >>= 1) {
-        if (exponent & 1) result *= base;
-        base *= base;
-    }
-    return result;
-}
 
 } // namespace
 
@@ -47,7 +39,7 @@ void occupancy::extend(std::size_t entries) {
         for (std::uint32_t t = 0; t < thrown_; ++t) throw_bit();
         double sum = 0;
         for (std::size_t x = low_; x <= high_; ++x)
-            sum += probability_[x] * integer_power(static_cast<double>(x) / bits_, thrown_);
+            sum += probability_[x] * power(static_cast<double>(x) / bits_, thrown_);
         at_.push_back(sum);
     }
 }

@@ -2,6 +2,7 @@
 
 #include "file_report.h"
 #include "filter_file.h"
+#include "folds.h"
 #include "keyless_filter.h"
 #include "machine.h"
 #include "slice_fill.h"
@@ -67,10 +68,8 @@ void check_fill(findings& out, const file_report& r) {
 bool can_be_folded(const file_report& r, const detail::kind_entry& kind) {
     if (kind.folded == nullptr || !r.fpr_promised || !r.keys_estimated) return false;
     constexpr std::uint64_t most = 1000; // a larger one is no use, or fold finds it
-    for (std::uint64_t factor = 2; factor <= std::min(most, r.info.payload_bytes / 8); ++factor)
-        if (const auto fields = kind.folded(r.info.fields, factor))
-            return math::fpr(kind.shape(*fields), *r.keys_estimated) <= *r.fpr_promised;
-    return false;
+    const auto folds = possible_folds(kind, r.info, *r.keys_estimated, 0, most); // the least alone
+    return !folds.empty() && folds.front().rate <= *r.fpr_promised;
 }
 
 // On how many keys there are: by the number it was made for.

@@ -3,14 +3,13 @@
 #include "file_signature.h"
 #include "filling.h"
 #include "filter_file.h"
+#include "folds.h"
 #include "keyless_filter.h"
 #include "numbers.h"
 #include "output_file.h"
 #include "stored_filter.h"
 #include "text.h"
 #include "tool_error.h"
-
-#include "format/kinds.h"
 
 #include <bouncer/math.h>
 
@@ -46,27 +45,20 @@ std::uint64_t best_factor(const keyless_filter& from, const detail::kind_entry& 
         throw tool_error(from.path + ": its rate is " + rate_text(now) + " already, above --fit " +
                          rate_text(rate) + ": there is nothing to fold");
     const double keys = value_or_throw(from.filter.approximate_size(), from.path);
-    std::vector<std::uint64_t> factors;
-    const std::uint64_t most = std::min<std::uint64_t>(factor_most, from.info.payload_bytes / 8);
-    for (std::uint64_t factor = 2; factor <= most; ++factor) {
-        const auto fields = kind.folded(from.info.fields, factor);
-        if (!fields) continue;
-        const double foretold = math::fpr(kind.shape(*fields), keys);
-        if (factors.empty() && foretold > rate * 1.1)
-            throw tool_error(from.path + ": folded by " + std::to_string(factor) +
-                             ", the least that divides it, its rate would be " + rate_text(foretold) +
-                             ", above --fit " + rate_text(rate));
-        if (foretold > rate * 1.1) break; // it only grows
-        factors.push_back(factor);
-    }
-    if (factors.empty())
+    std::vector<possible_fold> folds = possible_folds(kind, from.info, keys, rate * 1.1, factor_most);
+    if (folds.empty())
         throw tool_error(from.path + ": no factor divides it (" + from.filter.parameters() + ")");
+    if (folds.front().rate > rate * 1.1)
+        throw tool_error(from.path + ": folded by " + std::to_string(folds.front().factor) +
+                         ", the least that divides it, its rate would be " + rate_text(folds.front().rate) +
+                         ", above --fit " + rate_text(rate));
+    if (folds.back().rate > rate * 1.1) folds.pop_back();
     double least = 0;
-    for (; !factors.empty(); factors.pop_back()) {
-        const auto folded = from.filter.fold(factors.back());
+    for (; !folds.empty(); folds.pop_back()) {
+        const auto folded = from.filter.fold(folds.back().factor);
         if (!folded) throw tool_error(from.path + ": " + folded.error().message);
         least = value_or_throw(folded->expected_fpr());
-        if (least <= rate) return factors.back();
+        if (least <= rate) return folds.back().factor;
     }
     throw tool_error(from.path + ": folded by the least that divides it, its rate would be " +
                      number_text(least * 100, 5) + " %, above --fit " + rate_text(rate));
