@@ -2,12 +2,14 @@
 #pragma once
 
 #include <bouncer/all_filters.h>
+#include <bouncer/detail/held_filter.h>
 #include <bouncer/snapshot.h>
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,8 +56,6 @@ decltype(auto) visit_form(Visit&& visitor, std::size_t index, auto* filter, type
 template <class... Forms>
 type_list<const Forms...> constant(type_list<Forms...>);
 
-class held_filter; // src/format/held_filter.h
-
 } // namespace detail
 
 // What open() does with a file.
@@ -94,39 +94,54 @@ class any_filter {
     ~any_filter();
 
     // [immutable]
-    std::uint16_t kind() const noexcept;
-    std::string_view kind_name() const noexcept;
-    std::string parameters() const; // in words
-    hash_spec hash() const noexcept;
-    std::uint64_t size_bytes() const noexcept;
-    bool writable() const noexcept; // takes keys: neither a view nor static
+    std::uint16_t kind() const noexcept { return held().form().kind.id; }
+    std::string_view kind_name() const noexcept { return held().form().kind.name; }
+    std::string parameters() const { return held().describe(); } // in words
+    hash_spec hash() const noexcept { return held().hash(); }
+    std::uint64_t size_bytes() const noexcept { return held().size_bytes(); }
+    // Takes keys: neither a view nor static.
+    bool writable() const noexcept { return !held().form().is_static && !held().form().is_view; }
 
     // [any-thread] See the kinds.
-    bool may_contain(std::uint64_t hash) const noexcept;
-    std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept;
-    result<bool> add(std::uint64_t hash);
-    result<std::size_t> add_batch(std::span<const std::uint64_t> hashes);
-    result<bool> test_and_add(std::uint64_t hash);
-    result<std::size_t> test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers);
-    result<void> add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0);
-    result<void> remove(std::uint64_t hash);
-    result<bool> try_remove(std::uint64_t hash);
-    result<std::uint64_t> count(std::uint64_t hash) const;
-    result<void> rotate_to(std::uint64_t epoch);
+    bool may_contain(std::uint64_t hash) const noexcept { return held().may_contain(hash); }
+    std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
+        return held().may_contain(hashes, answers);
+    }
+    result<bool> add(std::uint64_t hash) { return held().add(hash); }
+    result<std::size_t> add_batch(std::span<const std::uint64_t> hashes) { return held().add_batch(hashes); }
+    result<bool> test_and_add(std::uint64_t hash) { return held().test_and_add(hash); }
+    result<std::size_t> test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) {
+        return held().test_and_add(hashes, answers);
+    }
+    result<void> add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0) {
+        return held().add_all(hashes, threads);
+    }
+    result<void> remove(std::uint64_t hash) { return held().remove(hash); }
+    result<bool> try_remove(std::uint64_t hash) { return held().try_remove(hash); }
+    result<std::uint64_t> count(std::uint64_t hash) const {
+        return detail::guarded([&] { return held().count(hash); });
+    }
+    result<void> rotate_to(std::uint64_t epoch) { return held().rotate_to(epoch); }
     result<double> merge(const any_filter& other);
-    result<any_filter> fold(std::uint64_t factor, const memory_options& memory = {}) const;
+    result<any_filter> fold(std::uint64_t factor, const memory_options& memory = {}) const {
+        return held().fold(factor, memory);
+    }
     // [exclusive]
-    result<void> clear();
+    result<void> clear() { return held().clear(); }
 
     // [any-thread] O(m); unsupported where a kind does not know.
-    result<double> fill_ratio() const;
-    result<double> approximate_size() const;
-    result<double> expected_fpr() const;
+    result<double> fill_ratio() const { return held().fill_ratio(); }
+    result<double> approximate_size() const { return held().approximate_size(); }
+    result<double> expected_fpr() const { return held().expected_fpr(); }
     // [immutable] The most keys at which the expected rate still is within `rate`.
-    result<std::uint64_t> capacity(double rate) const;
+    result<std::uint64_t> capacity(double rate) const {
+        return detail::guarded([&] { return held().capacity(rate); });
+    }
     // [any-thread] Holds more keys than the rate allows, beyond chance; see the kinds. O(m). unsupported for kinds that
     // cannot be: static ones, and a stable_bloom, which forgets.
-    result<bool> overfull(double rate) const;
+    result<bool> overfull(double rate) const {
+        return detail::guarded([&] { return held().overfull(rate); });
+    }
 
     // [any-thread] visit(filter) with the filter as it is.
     template <class Visit>
@@ -141,15 +156,19 @@ class any_filter {
 
   private:
     friend struct detail::storage_access;
-    detail::stored_form stored() const;
+    detail::stored_form stored() const { return held().stored(); }
 
     // Moves the filter of the form at `index` into place_.
     void hold(std::size_t index, void* filter) noexcept;
-    std::size_t form() const noexcept;
-    const void* filter() const noexcept;
-    void* filter() noexcept;
-    const detail::held_filter& held() const noexcept;
-    detail::held_filter& held() noexcept;
+    std::size_t form() const noexcept { return held().form().index; }
+    const void* filter() const noexcept { return held().filter(); }
+    void* filter() noexcept { return const_cast<void*>(held().filter()); }
+    const detail::held_filter& held() const noexcept {
+        return *std::launder(reinterpret_cast<const detail::held_filter*>(place_));
+    }
+    detail::held_filter& held() noexcept {
+        return *std::launder(reinterpret_cast<detail::held_filter*>(place_));
+    }
 
     // A held_filter: the filter itself, behind a pointer to what is done with its form.
     alignas(std::uint64_t) std::byte place_[sizeof(void*) + detail::largest_of(detail::held_forms{})];

@@ -2,7 +2,7 @@
 #include <bouncer/any_filter.h>
 
 #include "format/chunks.h"
-#include "format/held_filter.h"
+#include "format/held_forms.h"
 #include "format/kinds.h"
 
 #include <algorithm>
@@ -13,6 +13,26 @@
 #include <utility>
 
 namespace bouncer {
+
+namespace detail {
+
+failure cannot(const form_info& form, std::string_view what, std::string_view instead) {
+    const result<void> refused = guarded([&]() -> result<void> {
+        if (form.is_view && !form.is_static)
+            return failure{error_code::unsupported,
+                           "a mapped filter is read-only, and " + std::string(what) +
+                               " would change it: open it with access::load, or open_shared"};
+        return failure{error_code::unsupported, "a " + std::string(form.kind.name) + " cannot " +
+                                                    std::string(what) + std::string(instead)};
+    });
+    return refused.error();
+}
+
+result<any_filter> held_filter::fold(std::uint64_t, const memory_options&) const {
+    return cannot("fold", form().is_static ? ": it has no spare room; build one of another rate" : "");
+}
+
+} // namespace detail
 
 namespace {
 
@@ -138,22 +158,6 @@ any_filter::~any_filter() {
     held().~held_filter();
 }
 
-const detail::held_filter& any_filter::held() const noexcept {
-    return *std::launder(reinterpret_cast<const detail::held_filter*>(place_));
-}
-detail::held_filter& any_filter::held() noexcept {
-    return *std::launder(reinterpret_cast<detail::held_filter*>(place_));
-}
-std::size_t any_filter::form() const noexcept {
-    return held().form().index;
-}
-const void* any_filter::filter() const noexcept {
-    return held().filter();
-}
-void* any_filter::filter() noexcept {
-    return const_cast<void*>(held().filter());
-}
-
 result<any_filter> any_filter::create(std::string_view kind, const goal& wanted,
                                       const filter_options& options) {
     return detail::guarded([&]() -> result<any_filter> {
@@ -180,64 +184,6 @@ result<any_filter> any_filter::build(const hash_source& source, const goal& want
     });
 }
 
-std::uint16_t any_filter::kind() const noexcept {
-    return held().form().kind.id;
-}
-std::string_view any_filter::kind_name() const noexcept {
-    return held().form().kind.name;
-}
-std::string any_filter::parameters() const {
-    return held().describe();
-}
-hash_spec any_filter::hash() const noexcept {
-    return held().hash();
-}
-std::uint64_t any_filter::size_bytes() const noexcept {
-    return held().size_bytes();
-}
-bool any_filter::writable() const noexcept {
-    return !held().form().is_static && !held().form().is_view;
-}
-
-bool any_filter::may_contain(std::uint64_t hash) const noexcept {
-    return held().may_contain(hash);
-}
-std::size_t any_filter::may_contain(std::span<const std::uint64_t> hashes,
-                                    std::span<bool> answers) const noexcept {
-    return held().may_contain(hashes, answers);
-}
-
-result<bool> any_filter::add(std::uint64_t hash) {
-    return held().add(hash);
-}
-result<std::size_t> any_filter::add_batch(std::span<const std::uint64_t> hashes) {
-    return held().add_batch(hashes);
-}
-result<bool> any_filter::test_and_add(std::uint64_t hash) {
-    return held().test_and_add(hash);
-}
-result<std::size_t> any_filter::test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) {
-    return held().test_and_add(hashes, answers);
-}
-result<void> any_filter::add_all(std::span<const std::uint64_t> hashes, unsigned threads) {
-    return held().add_all(hashes, threads);
-}
-result<void> any_filter::remove(std::uint64_t hash) {
-    return held().remove(hash);
-}
-result<bool> any_filter::try_remove(std::uint64_t hash) {
-    return held().try_remove(hash);
-}
-result<std::uint64_t> any_filter::count(std::uint64_t hash) const {
-    return detail::guarded([&] { return held().count(hash); });
-}
-result<void> any_filter::rotate_to(std::uint64_t epoch) {
-    return held().rotate_to(epoch);
-}
-result<void> any_filter::clear() {
-    return held().clear();
-}
-
 result<double> any_filter::merge(const any_filter& other) {
     return detail::guarded([&]() -> result<double> {
         for (const any_filter* each : {static_cast<const any_filter*>(this), &other})
@@ -249,30 +195,6 @@ result<double> any_filter::merge(const any_filter& other) {
                                                      " and " + std::string(other.kind_name())};
         return held().merge(other.held());
     });
-}
-
-result<any_filter> any_filter::fold(std::uint64_t factor, const memory_options& memory) const {
-    return held().fold(factor, memory);
-}
-
-result<double> any_filter::fill_ratio() const {
-    return held().fill_ratio();
-}
-result<double> any_filter::approximate_size() const {
-    return held().approximate_size();
-}
-result<double> any_filter::expected_fpr() const {
-    return held().expected_fpr();
-}
-result<bool> any_filter::overfull(double rate) const {
-    return detail::guarded([&] { return held().overfull(rate); });
-}
-result<std::uint64_t> any_filter::capacity(double rate) const {
-    return detail::guarded([&] { return held().capacity(rate); });
-}
-
-detail::stored_form any_filter::stored() const {
-    return held().stored();
 }
 
 result<any_filter> open(const std::string& path, access how, const memory_options& memory,
