@@ -27,7 +27,7 @@ namespace bouncer {
 // The form of a kind for words of the caller's choice. Static kinds have two forms: the filter, which plain and atomic words
 // both mean, and the view.
 template <class F, class Words>
-using in_words = typename F::template with_words<Words>;
+using in_access = typename F::template with_words<Words>;
 
 // Every kind, with words of the caller's choice. A kind's id is never reused.
 template <class Words>
@@ -35,8 +35,8 @@ using all_filters =
     type_list<basic_bloom<Words>, basic_blocked_bloom<Words>, basic_split_block_bloom<Words>,
               basic_register_bloom<Words>, basic_partitioned_bloom<Words>, basic_counting_bloom<Words>,
               basic_stable_bloom<Words>, basic_windowed_bloom<Words>, basic_scalable_bloom<Words>,
-              in_words<xor_filter, Words>, in_words<binary_fuse, Words>, in_words<ribbon, Words>,
-              in_words<cascade, Words>, in_words<fingerprint_set, Words>, basic_dcso_bloom<Words>>;
+              in_access<xor_filter, Words>, in_access<binary_fuse, Words>, in_access<ribbon, Words>,
+              in_access<cascade, Words>, in_access<fingerprint_set, Words>, basic_dcso_bloom<Words>>;
 
 // [any-thread] visit.template operator()<F>() for every kind F.
 template <class Words, class Visit>

@@ -2,6 +2,8 @@
 
 #include "format/little_endian.h"
 
+#include <bouncer/detail/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -3,6 +3,7 @@
 #include "format/little_endian.h"
 
 #include <bouncer/all_hashers.h>
+#include <bouncer/detail/format.h>
 #include <bouncer/detail/hash_xxh.h>
 
 #include <sys/random.h>

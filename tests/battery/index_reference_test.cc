@@ -26,7 +26,7 @@ std::uint64_t scale(std::uint64_t hash, std::uint64_t range) {
 }
 
 // The initial state of SHA-512 is the fractions of the roots of the first primes; made odd.
-constexpr std::uint64_t roots[] = {0x6a09e667f3bcc908u | 1, 0xbb67ae8584caa73bu | 1, 0x3c6ef372fe94f82bu | 1};
+constexpr std::uint64_t roots[] = {0x6a09e667f3bcc908u | 1, 0xbb67ae8584caa73bu | 1};
 
 std::uint64_t positions(std::uint64_t hash, unsigned j) {
     const auto product = static_cast<std::uint64_t>(uint128{hash} * roots[j]);

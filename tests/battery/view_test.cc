@@ -63,8 +63,8 @@ constexpr bool view_has_nothing_that_changes() {
         static_assert(!incremental<view_form<F>> && !mergeable<view_form<F>>);
     } else if constexpr (!incremental<F>) {
         static_assert(!can_change<F> && !can_change<view_form<F>>); // static: built, and there is no create
-        static_assert(std::is_same_v<F, in_words<F, plain_words>> &&
-                      std::is_same_v<F, in_words<F, atomic_words>>);
+        static_assert(std::is_same_v<F, in_access<F, plain_words>> &&
+                      std::is_same_v<F, in_access<F, atomic_words>>);
     }
     return true;
 }

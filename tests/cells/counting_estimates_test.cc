@@ -44,7 +44,7 @@ double spread_of(const plain_counting_bloom& f) {
     const detail::cells cells(block.units, block.k, block.counter_bits, block.form);
     const std::uint64_t mask = (std::uint64_t{1} << block.counter_bits) - 1;
     return rate_variance(f.shape(), keys, [&](std::uint64_t b) {
-        return detail::answer_rate(cells, {f.words().line(0) + b * cells.word_count(), mask});
+        return detail::answer_rate(cells, {f.data() + b * cells.word_count(), mask});
     });
 }
 

@@ -347,7 +347,7 @@ constexpr facts facts_of() {
     is.name = F::kind_name;
     is.id = F::kind_id;
     is.access = access_of<F>;
-    is.is_static = !incremental<in_words<F, plain_words>>;
+    is.is_static = !incremental<in_access<F, plain_words>>;
     is.incremental = incremental<F>;
     is.exact = F::no_false_negatives;
     is.mergeable = mergeable<F>;

@@ -15,9 +15,8 @@
 
 namespace bouncer::detail {
 
-// Odd multipliers without structure: the first 64 fractional bits of sqrt(2), sqrt(3) and sqrt(5), made odd.
-inline constexpr std::array<std::uint64_t, 3> position_multipliers{0x6a09e667f3bcc909u, 0xbb67ae8584caa73bu,
-                                                                   0x3c6ef372fe94f82bu};
+// Odd multipliers without structure: the first 64 fractional bits of sqrt(2) and sqrt(3), made odd.
+inline constexpr std::array<std::uint64_t, 2> position_multipliers{0x6a09e667f3bcc909u, 0xbb67ae8584caa73bu};
 
 // The j-th word of position bits. An odd multiply makes the high bits good and leaves the low ones weak; the fold
 // repairs bits 0..31.
