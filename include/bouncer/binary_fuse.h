@@ -23,7 +23,9 @@ struct binary_fuse_parameters {
 
 namespace detail {
 
-class fuse_layout : public built_once, public fields<binary_fuse_parameters, "words", "keys", "shards", "seed", "segment_length", "fingerprint_bits", "arity"> {
+class fuse_layout : public built_once,
+                    public fields<binary_fuse_parameters, "words", "keys", "shards", "seed", "segment_length",
+                                  "fingerprint_bits", "arity"> {
   public:
     template <class Words>
     using filter = built_filter<fuse_layout, form<Words>>;

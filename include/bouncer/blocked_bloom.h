@@ -40,7 +40,9 @@ struct blocked_bloom_parameters {
 
 namespace detail {
 
-class blocked_layout : public takes_any_hash, public starts_empty, public fields<blocked_bloom_parameters, "blocks", "k", "form"> {
+class blocked_layout : public takes_any_hash,
+                       public starts_empty,
+                       public fields<blocked_bloom_parameters, "blocks", "k", "form"> {
   public:
     template <class Words>
     using filter = bit_filter<blocked_layout, Words>;

@@ -41,7 +41,9 @@ constexpr bool every_position(std::uint64_t hash, std::uint32_t k, Visit visit) 
     return true;
 }
 
-class bloom_layout : public takes_any_hash, public starts_empty, public fields<bloom_parameters, "bits", "k"> {
+class bloom_layout : public takes_any_hash,
+                     public starts_empty,
+                     public fields<bloom_parameters, "bits", "k"> {
   public:
     template <class Words>
     using filter = bit_filter<bloom_layout, Words>;

@@ -24,7 +24,8 @@ struct cascade_parameters {
 
 namespace detail {
 
-class cascade_layout : public built_once, public fields<cascade_parameters, "words", "keys", "others", "levels", "seed"> {
+class cascade_layout : public built_once,
+                       public fields<cascade_parameters, "words", "keys", "others", "levels", "seed"> {
   public:
     template <class Words>
     using filter = built_filter<cascade_layout, form<Words>>;

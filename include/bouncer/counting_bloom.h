@@ -40,7 +40,8 @@ class basic_counting_bloom;
 
 namespace detail {
 
-class counting_layout : public cell_layout, public fields<counting_bloom_parameters, "units", "k", "counter_bits", "form"> {
+class counting_layout : public cell_layout,
+                        public fields<counting_bloom_parameters, "units", "k", "counter_bits", "form"> {
   public:
     template <class Words>
     using filter = basic_counting_bloom<Words>;

@@ -21,7 +21,8 @@ namespace detail {
 
 // A shard: where each bucket begins (32 bits each, one more than buckets), in whole lines; then the keys, ascending. The
 // directory entry of a shard: the place of its first word, its number of keys.
-class set_layout : public built_once, public fields<fingerprint_set_parameters, "words", "keys", "shards", "seed"> {
+class set_layout : public built_once,
+                   public fields<fingerprint_set_parameters, "words", "keys", "shards", "seed"> {
   public:
     template <class Words>
     using filter = built_filter<set_layout, form<Words>>;

@@ -17,7 +17,9 @@ struct partitioned_bloom_parameters {
 
 namespace detail {
 
-class partitioned_layout : public takes_any_hash, public starts_empty, public fields<partitioned_bloom_parameters, "slice_bits", "k"> {
+class partitioned_layout : public takes_any_hash,
+                           public starts_empty,
+                           public fields<partitioned_bloom_parameters, "slice_bits", "k"> {
   public:
     template <class Words>
     using filter = bit_filter<partitioned_layout, Words>;

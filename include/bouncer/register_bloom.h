@@ -19,7 +19,9 @@ struct register_bloom_parameters {
 
 namespace detail {
 
-class register_layout : public takes_any_hash, public starts_empty, public fields<register_bloom_parameters, "words", "k"> {
+class register_layout : public takes_any_hash,
+                        public starts_empty,
+                        public fields<register_bloom_parameters, "words", "k"> {
   public:
     template <class Words>
     using filter = bit_filter<register_layout, Words>;

@@ -21,7 +21,9 @@ struct ribbon_parameters {
 
 namespace detail {
 
-class ribbon_layout : public built_once, public fields<ribbon_parameters, "words", "keys", "shards", "seed", "columns", "narrow"> {
+class ribbon_layout
+    : public built_once,
+      public fields<ribbon_parameters, "words", "keys", "shards", "seed", "columns", "narrow"> {
   public:
     template <class Words>
     using filter = built_filter<ribbon_layout, form<Words>>;

@@ -49,7 +49,8 @@ class basic_stable_bloom;
 
 namespace detail {
 
-class stable_layout : public cell_layout, public fields<stable_bloom_parameters, "cells", "k", "cell_bits", "decrements"> {
+class stable_layout : public cell_layout,
+                      public fields<stable_bloom_parameters, "cells", "k", "cell_bits", "decrements"> {
   public:
     template <class Words>
     using filter = basic_stable_bloom<Words>;

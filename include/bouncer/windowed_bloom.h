@@ -62,7 +62,8 @@ class movable_mutex {
     std::mutex mutex_;
 };
 
-class windowed_layout : public cell_layout, public fields<windowed_bloom_parameters, "units", "k", "live", "form"> {
+class windowed_layout : public cell_layout,
+                        public fields<windowed_bloom_parameters, "units", "k", "live", "form"> {
   public:
     template <class Words>
     using filter = basic_windowed_bloom<Words>;

@@ -21,7 +21,9 @@ struct xor_filter_parameters {
 
 namespace detail {
 
-class xor_layout : public built_once, public fields<xor_filter_parameters, "words", "keys", "shards", "seed", "fingerprint_bits"> {
+class xor_layout
+    : public built_once,
+      public fields<xor_filter_parameters, "words", "keys", "shards", "seed", "fingerprint_bits"> {
   public:
     template <class Words>
     using filter = built_filter<xor_layout, form<Words>>;

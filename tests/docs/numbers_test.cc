@@ -163,7 +163,7 @@ TEST(documented_numbers, choosing) {
                   {preferred(prefer::reads).bits_per_key});
     choosing.cell("adds", of_blocked, "{} bits; for many threads that add new keys",
                   {preferred(prefer::adds).bits_per_key});
-    choosing.cell("space", of_blocked, "{} bits; at other rates up to 2 % less than `reads`",
+    choosing.cell("space", of_blocked, "{} bits; at other rates up to 1.5 % less than `reads`",
                   {preferred(prefer::space).bits_per_key});
     const std::string words = "words an add writes";
     choosing.cell("reads, the default", words, "{}", {preferred(prefer::reads).words_written});
