@@ -14,11 +14,16 @@
 //   3. clear() breaks 1 and so is [exclusive].
 //   4. Relaxed operations publish nothing else: "maybe" does not make visible what another thread wrote before its
 //      add. add_release and may_contain_acquire give that edge.
+//
+// There are two ways to the bits, with the same words. Code that is compiled for a vector unit inlines the probes of all forms
+// that the layout may have, behind a branch that never changes; other code goes through the layout's ops, one indirect call.
+// All forms, not the usual one with a call for the rest: a call in a branch that is never taken still makes the compiler
+// reload what a loop holds in registers, and took 1.4 times as long.
 #pragma once
 
-#include <bouncer/detail/kernels.h>
 #include <bouncer/detail/parallel.h>
 #include <bouncer/detail/pipeline.h>
+#include <bouncer/detail/probe.h>
 #include <bouncer/detail/slices.h>
 #include <bouncer/filter_base.h>
 #include <bouncer/math.h>
@@ -29,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,41 +69,24 @@ class bit_filter : public filter_base<Layout, Words> {
     // early, never late. A key that is there is only looked at, so adding a hot key again takes no ownership of its
     // cache lines.
     [[gnu::always_inline]] bool add(std::uint64_t hash) noexcept requires(Words::writable) {
-        if constexpr (Words::concurrent && Words::in_memory && Layout::words_per_key > 1) {
-            if constexpr (requires { layout().template set_shared<Words>(mutable_data(), hash); }) {
-                if (layout().has_sectors()) return layout().template set_shared<Words>(mutable_data(), hash);
-            }
-            if constexpr (requires { layout().covers(data(), hash); }) {
-                if (layout().covers(data(), hash)) return false;
-            }
-            return add_shared(layout(), mutable_data(), hash);
+        if constexpr (!in_place) {
+            const detail::bit_ops& ops = layout().ops();
+            return !(Words::concurrent ? ops.set_shared : ops.set)(mutable_data(), at(), hash);
+        } else {
+            return !detail::yes(layout().visit(
+                [ words = mutable_data(), at = at(), hash ](auto form) __attribute__((always_inline)) {
+                    return probe_of<decltype(form)>::template set<Words>(words, at, hash);
+                }));
         }
-        if constexpr (!Words::concurrent && Words::in_memory &&
-                      requires { layout().set(mutable_data(), hash); }) {
-            if (layout().has_set()) [[likely]]
-                return layout().set(mutable_data(), hash);
-        }
-        return add_by_words(hash);
     }
 
     // [any-thread] False: surely never added. True: probably added.
     [[gnu::always_inline]] bool may_contain(std::uint64_t hash) const noexcept {
-        if constexpr (Words::in_memory && requires { layout().covers(data(), hash); }) {
-            return layout().covers(data(), hash);
-        } else if constexpr (Layout::one_block) {
-            // The words are neighbours: to read them all costs less than a branch that guesses wrong at the first
-            // zero bit.
-            std::uint64_t missing = 0;
-            layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-                missing |= bits & ~Words::load(data() + i);
-                return true;
-            });
-            return missing == 0;
+        if constexpr (!in_place) {
+            return layout().ops().covers(data(), at(), hash);
         } else {
-            return layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-                return (Words::load(data() + i) & bits) ==
-                       bits; // stops at the first zero bit, two lines on average
-            });
+            return detail::yes(layout().visit([ words = data(), at = at(), hash ](auto form) __attribute__((
+                always_inline)) { return probe_of<decltype(form)>::template ask<Words>(words, at, hash); }));
         }
     }
 
@@ -106,36 +95,23 @@ class bit_filter : public filter_base<Layout, Words> {
     //   register_bloom  at most one of them, and exactly one unless other keys' bits already covered the key;
     //   other kinds     at least one of them (with the same exception), possibly several, because the key's bits
     //                   lie in several words and no single RMW covers them.
-    bool test_and_add(std::uint64_t hash) noexcept requires(Words::writable) {
-        if constexpr (Layout::one_word) {
-            bool present = true;
-            layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-                // The result of the RMW decides, so racing threads see the word change in one order. Bits are
-                // monotone, so a compare-exchange loop behind fetch_or fails at most 64 times: still wait-free.
-                if ((Words::load(data() + i) & bits) != bits)
-                    present = (Words::fetch_or(mutable_data() + i, bits) & bits) == bits;
-                return true;
-            });
-            return present;
-        } else {
-            return !add(hash);
-        }
-    }
+    bool test_and_add(std::uint64_t hash) noexcept requires(Words::writable) { return !add(hash); }
 
     // [any-thread] add, with release order on every word: whatever this thread wrote before is visible to a
     // may_contain_acquire that answers true because of bits this add wrote. Always writes, so it takes line
     // ownership even for a hot key; on x86-64 it costs nothing else.
     void add_release(std::uint64_t hash) noexcept requires(Words::writable&& Words::concurrent) {
-        layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-            Words::template fetch_or<std::memory_order_release>(mutable_data() + i, bits);
-            return true;
+        detail::each_word(layout(), hash, [words = mutable_data()](std::uint64_t word, std::uint64_t bits) {
+            Words::template fetch_or<std::memory_order_release>(words + word, bits);
         });
     }
     // [any-thread] may_contain with acquire order; see add_release.
     bool may_contain_acquire(std::uint64_t hash) const noexcept requires(Words::concurrent) {
-        return layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-            return (Words::template load<std::memory_order_acquire>(data() + i) & bits) == bits;
+        bool all = true;
+        detail::each_word(layout(), hash, [&, words = data()](std::uint64_t word, std::uint64_t bits) {
+            all = all && (Words::template load<std::memory_order_acquire>(words + word) & bits) == bits;
         });
+        return all;
     }
 
     // ---- batches: prefetched, one dispatch; each is as the calls one by one, in order ------------------------------
@@ -143,65 +119,42 @@ class bit_filter : public filter_base<Layout, Words> {
     // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());
-        if (const auto kernel = query_kernel_here(); kernel != nullptr)
-            return kernel(data(), layout().block_count(), hashes.data(), count, answers.data());
-        std::size_t found = 0;
-        pipeline(hashes.first(count), false, [&](std::size_t i) {
-            answers[i] = may_contain(hashes[i]);
-            found += answers[i];
-        });
-        return found;
+        if constexpr (Words::in_memory) {
+            return layout().ops().covers_each(data(), at(), hashes.data(), count, answers.data());
+        } else {
+            std::size_t found = 0;
+            for (std::size_t i = 0; i < count; ++i) found += answers[i] = may_contain(hashes[i]);
+            return found;
+        }
     }
 
     // [any-thread] (plain: [exclusive]) Adds all; returns how many adds saw a zero bit.
     std::size_t add_batch(std::span<const std::uint64_t> hashes) noexcept requires(Words::writable) {
-        if constexpr (Words::concurrent) {
-            if constexpr (Words::in_memory &&
-                          requires { layout().template set_shared<Words>(mutable_data(), hashes); }) {
-                if (layout().has_sectors())
-                    return layout().template set_shared<Words>(mutable_data(), hashes);
-            }
-            if (query_kernel_here() != nullptr) return add_missing(hashes);
-        } else if constexpr (Words::in_memory && requires { layout().add_kernel(); }) {
-            if (const auto kernel = layout().add_kernel(); kernel != nullptr)
-                return kernel(mutable_data(), layout().block_count(), hashes.data(), hashes.size());
-        }
-        std::size_t changed = 0;
-        pipeline(hashes, true, [&](std::size_t i) { changed += add(hashes[i]); });
-        return changed;
+        return add_each(hashes, nullptr);
     }
 
-    // [any-thread] (plain: [exclusive]) The same for who does not ask how many: a plain filter writes without a look.
+    // [any-thread] (plain: [exclusive]) Same, without the count: a plain filter then writes without reading first.
     void add_batch(std::span<const std::uint64_t> hashes, uncounted_t) noexcept requires(Words::writable) {
-        if constexpr (!Words::concurrent && Words::in_memory && requires { layout().put_kernel(); }) {
-            if (const auto kernel = layout().put_kernel(); kernel != nullptr) {
-                kernel(mutable_data(), layout().block_count(), hashes.data(), hashes.size());
-                return;
-            }
-        }
-        add_batch(hashes);
+        if constexpr (Words::in_memory && !Words::concurrent)
+            layout().ops().put_each(mutable_data(), at(), hashes.data(), hashes.size());
+        else
+            add_each(hashes, nullptr);
     }
 
     // [any-thread] (plain: [exclusive]) answers[i] = test_and_add(hashes[i]); returns how many were new (false).
     std::size_t test_and_add(std::span<const std::uint64_t> hashes, std::span<bool> answers) noexcept
         requires(Words::writable) {
-        const std::size_t count = std::min(hashes.size(), answers.size());
-        std::size_t added = 0;
-        pipeline(hashes.first(count), true, [&](std::size_t i) {
-            answers[i] = test_and_add(hashes[i]);
-            added += !answers[i];
-        });
-        return added;
+        return add_each(hashes.first(std::min(hashes.size(), answers.size())), answers.data());
     }
 
     // [any-thread] (plain: [exclusive]) Adds all on `threads` threads (0: one per core). No two threads write one
     // word, so there is no contention and even a plain filter is built in parallel. A filter beyond the caches is
     // built slice by slice, with hashes sorted to their slices first: that takes memory beside the filter, about twice
-    // its own size but hardly more than 256 MiB. Without slices go memory of a host, which would not know of it, and
-    // allocations that fail.
+    // its own size but hardly more than 256 MiB. Two cases skip slicing: host memory (the host must know of every
+    // allocation), and a failed allocation.
     void add_all(std::span<const std::uint64_t> hashes, unsigned threads = 0) requires(Words::writable) {
         const unsigned parts = detail::thread_count(threads, hashes.size());
-        if constexpr (Layout::one_block) {
+        if constexpr (in_blocks) {
             if (add_by_slices(hashes, parts)) return;
         }
         detail::run_parallel(parts, [&](unsigned part, unsigned all) {
@@ -328,78 +281,41 @@ class bit_filter : public filter_base<Layout, Words> {
     template <detail::bit_layout OtherLayout, readable_words OtherWords>
     friend class bit_filter;
 
-    // How many keys ahead a batch prefetches: see block_batch.inl; fewer for flat layouts, which have k lines a key.
-    static constexpr std::size_t batch_depth = Layout::one_block ? 64 : 16;
+    using usual_form = typename Layout::usual_form;
+    static constexpr bool in_blocks = usual_form::block_words != 0;
+    // The probes are inlined, not called. Words that must see each access are probed by the specification.
+    static constexpr bool in_place = !Words::in_memory || detail::probes_inline<usual_form>;
+    template <class Form>
+    using probe_of = std::conditional_t<Words::in_memory, detail::probe<Form>, detail::by_word<Form>>;
 
+    detail::extent at() const noexcept { return layout().at(); }
     detail::bit_source source() const noexcept { return {data()}; }
     template <class OtherWords>
     detail::bit_source source_with(const bit_filter<Layout, OtherWords>& other) const noexcept {
         return {data(), other.data()};
     }
 
-    detail::query_kernel query_kernel_here() const noexcept {
-        if constexpr (Words::in_memory && requires { layout().kernel(); })
-            return layout().kernel();
-        else
-            return nullptr;
-    }
-
-    bool add_by_words(std::uint64_t hash) noexcept {
-        bool changed = false;
-        layout().every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-            if constexpr (!Words::concurrent && !Layout::one_word) {
-                // No ownership to save: without the branch, which fails at every second word of a full filter, a
-                // plain add takes a third to a half of the time.
-                changed |= (Words::fetch_or(mutable_data() + i, bits) & bits) != bits;
-            } else if ((Words::load(data() + i) & bits) != bits) {
-                Words::set_bits(mutable_data() + i, bits);
-                changed = true;
+    // `known` may be null.
+    std::size_t add_each(std::span<const std::uint64_t> hashes, bool* known) noexcept {
+        if constexpr (Words::in_memory) {
+            const detail::bit_ops& ops = layout().ops();
+            const auto each = Words::concurrent ? ops.set_each_shared : ops.set_each;
+            return each(mutable_data(), at(), hashes.data(), hashes.size(), known);
+        } else {
+            std::size_t added = 0;
+            for (std::size_t i = 0; i < hashes.size(); ++i) {
+                const bool is_new = add(hashes[i]);
+                if (known != nullptr) known[i] = !is_new;
+                added += is_new;
             }
-            return true;
-        });
-        return changed;
-    }
-
-    // add for words that others write too, of a key that is probably not there. Everything is worked out before the
-    // first write, because what comes after a locked instruction waits for it (hence the copies, too), and
-    // only words that lack their bits are written: they are gathered first, so that one guess can be wrong and not one
-    // for each.
-    [[gnu::noinline]] static bool add_shared(const Layout layout, std::uint64_t* words,
-                                             std::uint64_t hash) noexcept {
-        struct change {
-            std::uint64_t* word;
-            std::uint64_t bits;
-        };
-        std::array<change, Layout::words_per_key> changes;
-        std::size_t count = 0;
-        layout.every_word(hash, [&](std::uint64_t i, std::uint64_t bits) {
-            changes[count] = {words + i, bits};
-            count += (Words::load(words + i) & bits) != bits;
-            return true;
-        });
-        for (std::size_t i = 0; i < count; ++i) Words::set_bits(changes[i].word, changes[i].bits);
-        return count != 0;
-    }
-
-    // add_batch for words that others write too: the query kernel tells which keys are there already and brings the
-    // lines of the others into the cache.
-    std::size_t add_missing(std::span<const std::uint64_t> hashes) noexcept {
-        constexpr std::size_t chunk = 256; // lines: 16 KiB, half of the smallest L1
-        bool there[chunk];
-        std::size_t changed = 0;
-        for (; !hashes.empty(); hashes = hashes.subspan(std::min(chunk, hashes.size()))) {
-            const auto now = hashes.first(std::min(chunk, hashes.size()));
-            if (may_contain(now, there) == now.size()) continue;
-            for (std::size_t i = 0; i < now.size(); ++i)
-                if (!there[i]) changed += add(now[i]);
+            return added;
         }
-        return changed;
     }
 
     // add_all by slices of the filter; false, and nothing done, where that is not worth its memory or finds none.
     bool add_by_slices(std::span<const std::uint64_t> hashes, unsigned threads) {
-        const std::uint64_t block_bytes = this->size_bytes() / layout().block_count();
-        const detail::slice_plan plan(layout().block_count(), block_bytes, hashes.size(), threads);
+        const std::uint64_t blocks = at().units;
+        const detail::slice_plan plan(blocks, this->size_bytes() / blocks, hashes.size(), threads);
         if (!plan.worth_it()) return false;
         if (this->memory().host_block() != nullptr) return false;
         std::vector<detail::slice_buffers> buffers;
@@ -424,8 +340,9 @@ class bit_filter : public filter_base<Layout, Words> {
         };
         while (some_left()) {
             detail::run_parallel(threads, [&](unsigned t, unsigned) {
-                const std::size_t taken = buffers[t].fill(
-                    left[t], [&](std::uint64_t hash) { return layout().block_index(hash) >> plan.shift(); });
+                const std::size_t taken = buffers[t].fill(left[t], [&](std::uint64_t hash) {
+                    return usual_form::block_of(hash, blocks) >> plan.shift();
+                });
                 left[t] = left[t].subspan(taken);
             });
             detail::run_parallel(threads, [&](unsigned t, unsigned all) {
@@ -445,45 +362,40 @@ class bit_filter : public filter_base<Layout, Words> {
         }
     }
 
-    template <class Step>
-    void pipeline(std::span<const std::uint64_t> hashes, bool for_write, Step step) const noexcept {
-        detail::pipeline<batch_depth>(
-            hashes.size(),
-            [&](std::size_t i) {
-                layout().every_line(hashes[i], [&](std::uint64_t word) {
-                    if (for_write)
-                        __builtin_prefetch(data() + word, 1);
-                    else
-                        __builtin_prefetch(data() + word, 0);
-                });
-            },
-            step);
-    }
-
+    // Whole blocks, so that a key of a form with blocks belongs to one thread.
     std::uint64_t word_boundary(unsigned part, unsigned parts) const noexcept {
-        // Whole blocks, so that a key of a one-block layout belongs to one thread.
-        const std::uint64_t unit = Layout::one_block ? layout().word_count() / layout().block_count() : 1;
+        const std::uint64_t unit = in_blocks ? layout().word_count() / at().units : 1;
         return static_cast<std::uint64_t>(detail::uint128{layout().word_count() / unit} * part / parts) *
                unit;
     }
 
+    // Adds what lies in the words [first, last).
     void add_range(std::span<const std::uint64_t> hashes, std::uint64_t first, std::uint64_t last) noexcept {
-        const auto mine = [&](std::uint64_t word) { return word - first < last - first; };
-        detail::pipeline<batch_depth>(
-            hashes.size(),
-            [&](std::size_t i) {
-                layout().every_line(hashes[i], [&](std::uint64_t word) {
-                    if (mine(word)) __builtin_prefetch(data() + word, 1);
+        layout().visit([this, hashes, first, last]<class Form>(Form) {
+            using key = typename Form::key;
+            const detail::extent at = this->at();
+            std::uint64_t* const words = mutable_data();
+            const auto mine = [=](std::uint64_t word) { return word - first < last - first; };
+            detail::pipeline(
+                hashes.size(), in_blocks ? 64 : 16,
+                [=](std::size_t i) __attribute__((always_inline)) {
+                    for (key its(at, hashes[i]); its.more();) {
+                        const std::uint64_t word = its.next().word;
+                        if (mine(word)) __builtin_prefetch(words + word, 1);
+                        if (in_blocks)
+                            break; // the other words of the block are in the same line, or the next
+                    }
+                },
+                [=](std::size_t i) __attribute__((always_inline)) {
+                    for (key its(at, hashes[i]); its.more();) {
+                        const auto [word, bits] = its.next();
+                        if (mine(word) && (Words::load(words + word) & bits) != bits)
+                            Words::set_bits(words + word, bits);
+                        else if (in_blocks && !mine(word))
+                            break; // nor are the other words of the block
+                    }
                 });
-            },
-            [&](std::size_t i) {
-                layout().every_word(hashes[i], [&](std::uint64_t word, std::uint64_t bits) {
-                    const bool wanted = mine(word);
-                    if (wanted && (Words::load(data() + word) & bits) != bits)
-                        Words::set_bits(mutable_data() + word, bits);
-                    return wanted || !Layout::one_block; // the other words of the block are not ours either
-                });
-            });
+        });
     }
 };
 

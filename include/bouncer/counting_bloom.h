@@ -62,10 +62,6 @@ class counting_layout : public cell_layout,
     }
     std::uint64_t word_count() const noexcept { return where().word_count(); }
 
-    cell_kernel kernel() const noexcept {
-        if (params_.form != cell_form::two_lines) return nullptr;
-        return params_.counter_bits == 4 ? active_kernels().nonzero_halves : active_kernels().nonzero_bytes;
-    }
     // Whether a bloom has its bits where the counters are (unsupported).
     result<void> check_bloom() const;
     // From here on a counter is sticky. For 32 bits: above it nothing counts down, but adds go on for another 2^30, so
@@ -121,11 +117,10 @@ class basic_counting_bloom : public detail::cell_filter<detail::counting_layout,
     // [any-thread] answers[i] = may_contain(hashes[i]); returns how many are true. Works on the shorter of the two.
     std::size_t may_contain(std::span<const std::uint64_t> hashes, std::span<bool> answers) const noexcept {
         const std::size_t count = std::min(hashes.size(), answers.size());
-        if constexpr (Words::in_memory) {
-            if (const auto kernel = this->layout().kernel(); kernel != nullptr)
-                return kernel(this->cell_words(), this->params().units, this->where().cells_of_line(), 0,
-                              hashes.data(), count, answers.data());
-        }
+        const detail::cells where = this->where();
+        if (Words::in_memory && where.in_lines())
+            return where.ops().nonzero_each(this->cell_words(), where.at(), hashes.data(), count,
+                                            answers.data());
         return this->ask_each(hashes.first(count), answers);
     }
 

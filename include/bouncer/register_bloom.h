@@ -3,8 +3,6 @@
 #pragma once
 
 #include <bouncer/bit_filter.h>
-#include <bouncer/detail/block_mask.h>
-#include <bouncer/detail/fields.h>
 #include <bouncer/detail/layout.h>
 #include <bouncer/detail/stored.h>
 
@@ -20,48 +18,20 @@ struct register_bloom_parameters {
 namespace detail {
 
 class register_layout : public takes_any_hash,
-                        public starts_empty,
-                        public fields<register_bloom_parameters, "words", "k"> {
+                        public form_layout<registers, register_bloom_parameters, "words", "k"> {
   public:
     template <class Words>
     using filter = bit_filter<register_layout, Words>;
     static constexpr std::uint16_t kind_id = 4;
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "register_bloom";
-    static constexpr std::uint32_t k_most = register_k_most;
-    static constexpr bool one_word = true;
-    static constexpr bool one_block = true;
-    static constexpr std::size_t words_per_key = 1;
 
+    using form_layout::form_layout;
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
     // Refuses a k that there was once (unknown_version).
     static result<void> check_stored(const std::uint64_t* fields);
-
-    explicit constexpr register_layout(const parameters& chosen) noexcept : params_(chosen) {}
-
-    const parameters& params() const noexcept { return params_; }
-    std::uint64_t word_count() const noexcept { return params_.words; }
-    std::uint64_t block_count() const noexcept { return params_.words; }
-    math::geometry shape() const noexcept {
-        return {.blocks = params_.words, .sector_bits = 64, .bits_per_group = params_.k};
-    }
     result<parameters> folded(std::uint64_t factor) const;
-
-    query_kernel kernel() const noexcept { return active_kernels().registers[params_.k]; }
-
-    std::uint64_t block_index(std::uint64_t hash) const noexcept { return fast_range(hash, params_.words); }
-    template <class Visit>
-    constexpr bool every_word(std::uint64_t hash, Visit visit) const noexcept {
-        return visit(fast_range(hash, params_.words), mask_register(hash, params_.k));
-    }
-    template <class Visit>
-    constexpr void every_line(std::uint64_t hash, Visit visit) const noexcept {
-        visit(fast_range(hash, params_.words));
-    }
-
-  private:
-    parameters params_;
 };
 
 } // namespace detail

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <bouncer/bit_filter.h>
-#include <bouncer/detail/block_mask.h>
-#include <bouncer/detail/fields.h>
 
 namespace bouncer {
 
@@ -17,7 +15,7 @@ struct split_block_bloom_parameters {
 
 namespace detail {
 
-class split_block_layout : public starts_empty, public fields<split_block_bloom_parameters, "blocks"> {
+class split_block_layout : public form_layout<split8x32, split_block_bloom_parameters, "blocks"> {
   public:
     template <class Words>
     using filter = bit_filter<split_block_layout, Words>;
@@ -25,49 +23,16 @@ class split_block_layout : public starts_empty, public fields<split_block_bloom_
     static constexpr std::uint16_t layout_version = 1;
     static constexpr std::string_view kind_name = "split_block_bloom";
     static constexpr std::uint64_t blocks_most = (std::uint64_t{128} << 20) / 32;
-    static constexpr bool one_word = false;
-    static constexpr bool one_block = true;
-    static constexpr std::size_t words_per_key = 4;
 
     // Parquet fixes the hash: XXH64 with seed 0. Anything else is refused.
     using default_hasher = xxh64;
     static hash_spec default_hash() noexcept { return xxh64{}.spec(); }
     static result<void> check_hash(const hash_spec& spec);
 
+    using form_layout::form_layout;
     static result<parameters> solve(const goal& wanted);
     static result<void> check(const parameters& chosen);
-
-    explicit constexpr split_block_layout(const parameters& chosen) noexcept : params_(chosen) {}
-
-    const parameters& params() const noexcept { return params_; }
-    std::uint64_t word_count() const noexcept { return params_.blocks * 4; }
-    std::uint64_t block_count() const noexcept { return params_.blocks; }
-    math::geometry shape() const noexcept {
-        return {.blocks = params_.blocks, .groups = 8, .sector_bits = 32};
-    }
     result<parameters> folded(std::uint64_t factor) const;
-    query_kernel kernel() const noexcept { return active_kernels().split_block; }
-    detail::add_kernel add_kernel() const noexcept { return active_kernels().add_split_block; }
-    detail::put_kernel put_kernel() const noexcept { return active_kernels().put_split_block; }
-
-    std::uint64_t block_index(std::uint64_t hash) const noexcept {
-        return split_block_index(hash, params_.blocks);
-    }
-
-    template <class Visit>
-    constexpr bool every_word(std::uint64_t hash, Visit visit) const noexcept {
-        const std::uint64_t first = split_block_index(hash, params_.blocks) * 4;
-        for (std::size_t w = 0; w < 4; ++w)
-            if (!visit(first + w, split_block_word(hash, w))) return false;
-        return true;
-    }
-    template <class Visit>
-    constexpr void every_line(std::uint64_t hash, Visit visit) const noexcept {
-        visit(split_block_index(hash, params_.blocks) * 4);
-    }
-
-  private:
-    parameters params_;
 };
 
 } // namespace detail

@@ -100,10 +100,6 @@ class windowed_layout : public cell_layout,
     constexpr std::uint64_t in_every_cell(std::uint64_t columns) const noexcept {
         return columns * (~std::uint64_t{0} / ((std::uint64_t{1} << where().cell_bits()) - 1));
     }
-    cell_kernel kernel() const noexcept {
-        if (params_.form != cell_form::two_lines) return nullptr;
-        return params_.live <= 3 ? active_kernels().common_halves : active_kernels().common_bytes;
-    }
 
   private:
     parameters params_;
@@ -190,22 +186,19 @@ class basic_windowed_bloom : public detail::cell_filter<detail::windowed_layout,
         const std::size_t count = std::min(hashes.size(), answers.size());
         const std::uint64_t now = epoch();
         std::size_t found = 0;
-        if constexpr (Words::in_memory) {
-            if (const auto kernel = this->layout().kernel(); kernel != nullptr) {
-                found = kernel(this->cell_words(), this->params().units, this->where().cells_of_line(),
-                               static_cast<std::uint8_t>(this->layout().live_columns(now)), hashes.data(),
-                               count, answers.data());
-                if (epoch() == now) return found;
-                for (std::size_t i = 0; i < count;
-                     ++i) { // a rotation came between: what was missed is asked again
-                    if (answers[i]) continue;
-                    answers[i] = present(epoch(), hashes[i]);
-                    found += answers[i];
-                }
-                return found;
-            }
+        const detail::cells where = this->where();
+        if (!Words::in_memory || !where.in_lines()) return this->ask_each(hashes.first(count), answers);
+        found = where.ops().common_each(this->cell_words(), where.at(),
+                                        static_cast<std::uint8_t>(this->layout().live_columns(now)),
+                                        hashes.data(), count, answers.data());
+        if (epoch() == now) return found;
+        // A rotation came between: what was missed is asked again.
+        for (std::size_t i = 0; i < count; ++i) {
+            if (answers[i]) continue;
+            answers[i] = present(epoch(), hashes[i]);
+            found += answers[i];
         }
-        return this->ask_each(hashes.first(count), answers);
+        return found;
     }
 
     using base::test_and_add;

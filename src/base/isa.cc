@@ -34,7 +34,8 @@ bool processor_has([[maybe_unused]] isa which) noexcept {
     case isa::avx2: return has_avx2();
     case isa::avx512:
         return has_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
-               __builtin_cpu_supports("avx512dq") != 0;
+               __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+               __builtin_cpu_supports("avx512vl") != 0;
     }
     return false;
 #else

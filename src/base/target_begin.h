@@ -4,15 +4,15 @@
 // before. No include guard: each region includes it once.
 #if defined(__clang__)
 #if defined(BOUNCER_TARGET_AVX512)
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq"))),               \
-                             apply_to = function)
+#pragma clang attribute push(                                                                                \
+    __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
 #else
 #pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,popcnt"))), apply_to = function)
 #endif
 #else
 #pragma GCC push_options
 #if defined(BOUNCER_TARGET_AVX512)
-#pragma GCC target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq")
+#pragma GCC target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")
 #else
 #pragma GCC target("avx2,bmi,bmi2,popcnt")
 #endif

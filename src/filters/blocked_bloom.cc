@@ -8,13 +8,8 @@
 namespace bouncer {
 
 std::string in_words(block_form form) {
-    switch (form) {
-    case block_form::lanes8: return "lanes8";
-    case block_form::lanes16: return "lanes16";
-    case block_form::sectors2: return "sectors2";
-    case block_form::sectors4: return "sectors4";
-    }
-    return std::to_string(static_cast<unsigned>(form));
+    if (!detail::is_block_form(form)) return std::to_string(static_cast<unsigned>(form));
+    return std::string(detail::visit_form(form, []<class Form>(Form) { return Form::name; }));
 }
 
 std::string in_code(block_form form) {
@@ -84,30 +79,12 @@ const math::geometry& pick(const goal& wanted, std::span<const sized_shape> size
     return best.shape;
 }
 
-math::geometry sectors(std::uint64_t blocks, std::uint32_t groups, std::uint32_t bits) noexcept {
-    return {
-        .blocks = blocks, .groups = groups, .sectors = 8 / groups, .sector_bits = 64, .bits_per_group = bits};
-}
-
-} // namespace
-
-math::geometry blocked_layout::shape_of(const parameters& chosen) noexcept {
-    switch (chosen.form) {
-    case block_form::lanes8: return {.blocks = chosen.blocks, .groups = 8, .sector_bits = 64};
-    case block_form::lanes16: return {.blocks = chosen.blocks, .groups = 16, .sector_bits = 64};
-    case block_form::sectors2: return sectors(chosen.blocks, 2, chosen.k / 2);
-    case block_form::sectors4: return sectors(chosen.blocks, 4, chosen.k / 4);
-    }
-    return {};
-}
-
-namespace {
-
 result<std::vector<sized_shape>> sized_for(const goal& wanted) {
-    std::vector<math::geometry> shapes{{.groups = 8, .sector_bits = 64}, {.groups = 16, .sector_bits = 64}};
-    for (const std::uint32_t groups : {2u, 4u})
-        for (std::uint32_t bits = 1; groups * bits <= sectors_k_most; ++bits)
-            shapes.push_back(sectors(1, groups, bits));
+    std::vector<math::geometry> shapes;
+    blocked_forms::each([&]<class Form>(Form) {
+        for (std::uint32_t k = Form::k_step; k <= Form::k_max; k += Form::k_step)
+            shapes.push_back(Form::shape({1, k}));
+    });
     return size_shapes(wanted, shapes, math::growth::blocks, 1, words_most * 64);
 }
 
@@ -138,29 +115,23 @@ result<blocked_bloom_parameters> blocked_layout::solve_layer(const goal& wanted)
 result<void> blocked_layout::check(const parameters& chosen) {
     if (chosen.blocks == 0)
         return failure{error_code::invalid_argument, "blocks must be at least 1, and is 0"};
-    if (const std::uint64_t most = words_most / words_per_block(chosen.form); chosen.blocks > most)
-        return failure{error_code::too_large, "blocks must be at most " + std::to_string(most) + ", and is " +
-                                                  std::to_string(chosen.blocks)};
-    std::uint32_t multiple = 0;
-    switch (chosen.form) {
-    case block_form::lanes8:
-    case block_form::lanes16:
-        if (const std::uint32_t fixed = chosen.form == block_form::lanes8 ? 8 : 16; chosen.k != fixed)
-            return failure{error_code::invalid_argument, "k must be " + std::to_string(fixed) +
-                                                             " in this form, and is " +
-                                                             std::to_string(chosen.k)};
-        return {};
-    case block_form::sectors2: multiple = 2; break;
-    case block_form::sectors4: multiple = 4; break;
-    default:
+    if (!is_block_form(chosen.form))
         return failure{error_code::invalid_argument,
                        "form must be lanes8, lanes16, sectors2 or sectors4, and is " +
                            std::to_string(static_cast<unsigned>(chosen.form))};
-    }
-    if (chosen.k % multiple != 0)
-        return failure{error_code::invalid_argument, "k must be a multiple of " + std::to_string(multiple) +
-                                                         " in this form, and is " + std::to_string(chosen.k)};
-    return check_range("k", chosen.k, sectors_k_most);
+    const std::uint64_t most = words_most / visit_form(chosen.form, []<class Form>(Form) {
+                                   return std::uint64_t{Form::block_words};
+                               });
+    if (chosen.blocks > most)
+        return failure{error_code::too_large, "blocks must be at most " + std::to_string(most) + ", and is " +
+                                                  std::to_string(chosen.blocks)};
+    return visit_form(chosen.form, [k = chosen.k]<class Form>(Form) -> result<void> {
+        if (k % Form::k_step == 0 && k != 0 && k <= Form::k_max) return {};
+        if (k % Form::k_step == 0 && Form::k_step != Form::k_max) return check_range("k", k, Form::k_max);
+        return failure{error_code::invalid_argument,
+                       "k must be " + std::string(Form::k_step == Form::k_max ? "" : "a multiple of ") +
+                           std::to_string(Form::k_step) + " in this form, and is " + std::to_string(k)};
+    });
 }
 
 result<void> blocked_layout::check_stored(const std::uint64_t* fields) {

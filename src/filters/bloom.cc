@@ -6,7 +6,8 @@ namespace bouncer::detail {
 
 result<bloom_parameters> bloom_layout::solve(const goal& wanted) {
     std::vector<math::geometry> shapes;
-    for (const std::uint32_t k : k_candidates(wanted, k_most)) shapes.push_back({.bits_per_group = k});
+    for (const std::uint32_t k : k_candidates(wanted, usual_form::k_max))
+        shapes.push_back({.bits_per_group = k});
     auto sized = size_shapes(wanted, shapes, math::growth::sector_bits, 64, words_most * 64);
     if (!sized) return sized.error();
     const math::geometry& best = cheapest(*sized).shape;
@@ -14,7 +15,7 @@ result<bloom_parameters> bloom_layout::solve(const goal& wanted) {
 }
 
 result<void> bloom_layout::check(const parameters& chosen) {
-    if (auto ok = check_range("k", chosen.k, k_most); !ok) return ok;
+    if (auto ok = check_range("k", chosen.k, usual_form::k_max); !ok) return ok;
     if (chosen.bits == 0 || chosen.bits % 64 != 0)
         return failure{error_code::invalid_argument,
                        "bits must be a positive multiple of 64, and is " + std::to_string(chosen.bits)};

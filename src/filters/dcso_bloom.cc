@@ -30,7 +30,8 @@ result<dcso_bloom_parameters> dcso_layout::solve(const goal& wanted) {
         return chosen;
     }
     std::vector<math::geometry> shapes;
-    for (const std::uint32_t k : k_candidates(wanted, k_most)) shapes.push_back({.bits_per_group = k});
+    for (const std::uint32_t k : k_candidates(wanted, usual_form::k_max))
+        shapes.push_back({.bits_per_group = k});
     auto sized = size_shapes(wanted, shapes, math::growth::sector_bits, 64, words_most * 64);
     if (!sized) return sized.error();
     const math::geometry& best = cheapest(*sized).shape;
@@ -39,7 +40,7 @@ result<dcso_bloom_parameters> dcso_layout::solve(const goal& wanted) {
 }
 
 result<void> dcso_layout::check(const parameters& chosen) {
-    if (auto ok = check_range("k", chosen.k, k_most); !ok) return ok;
+    if (auto ok = check_range("k", chosen.k, usual_form::k_max); !ok) return ok;
     if (chosen.bits == 0) return failure{error_code::invalid_argument, "bits must be at least 1, and is 0"};
     if (chosen.bits > words_most * 64)
         return failure{error_code::too_large,

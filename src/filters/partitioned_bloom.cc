@@ -9,7 +9,8 @@ namespace bouncer::detail {
 result<partitioned_bloom_parameters> partitioned_layout::solve(const goal& wanted) {
     std::vector<math::geometry> shapes;
     // A slice has at least one word, so a size bounds k.
-    const auto slices = std::clamp<std::uint64_t>(wanted.size_bytes.value_or(8 * k_most) / 8, 1, k_most);
+    const auto slices = std::clamp<std::uint64_t>(wanted.size_bytes.value_or(8 * usual_form::k_max) / 8, 1,
+                                                  usual_form::k_max);
     for (const std::uint32_t k : k_candidates(wanted, static_cast<std::uint32_t>(slices)))
         shapes.push_back({.groups = k});
     auto sized = size_shapes(wanted, shapes, math::growth::sector_bits, 64, words_most * 64);
@@ -21,7 +22,7 @@ result<partitioned_bloom_parameters> partitioned_layout::solve(const goal& wante
 }
 
 result<void> partitioned_layout::check(const parameters& chosen) {
-    if (auto ok = check_range("k", chosen.k, k_most); !ok) return ok;
+    if (auto ok = check_range("k", chosen.k, usual_form::k_max); !ok) return ok;
     if (chosen.slice_bits == 0 || chosen.slice_bits % 64 != 0)
         return failure{error_code::invalid_argument, "slice_bits must be a positive multiple of 64, and is " +
                                                          std::to_string(chosen.slice_bits)};

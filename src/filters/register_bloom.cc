@@ -6,7 +6,8 @@ namespace bouncer::detail {
 
 result<register_bloom_parameters> register_layout::solve(const goal& wanted) {
     std::vector<math::geometry> shapes;
-    for (std::uint32_t k = 1; k <= k_most; ++k) shapes.push_back({.sector_bits = 64, .bits_per_group = k});
+    for (std::uint32_t k = 1; k <= usual_form::k_max; ++k)
+        shapes.push_back({.sector_bits = 64, .bits_per_group = k});
     auto sized = size_shapes(wanted, shapes, math::growth::blocks, 1, words_most * 64);
     if (!sized) return sized.error();
     const math::geometry& best = cheapest(*sized).shape;
@@ -14,7 +15,7 @@ result<register_bloom_parameters> register_layout::solve(const goal& wanted) {
 }
 
 result<void> register_layout::check(const parameters& chosen) {
-    if (auto ok = check_range("k", chosen.k, k_most); !ok) return ok;
+    if (auto ok = check_range("k", chosen.k, usual_form::k_max); !ok) return ok;
     if (chosen.words == 0) return failure{error_code::invalid_argument, "words must be at least 1, and is 0"};
     if (chosen.words > words_most)
         return failure{error_code::too_large,

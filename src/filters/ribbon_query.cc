@@ -94,8 +94,8 @@ std::size_t ribbon_layout::contains(const std::uint64_t* words, const std::uint6
         const ribbon::first_look first = first_of(oldest.key, shard);
         found += answers[oldest.i] = ribbon::contains_later(first, shard, shape, oldest.key);
     };
-    pipeline<depth>(
-        count,
+    pipeline(
+        count, depth,
         [&](std::size_t i) __attribute__((always_inline)) {
             const std::uint64_t key = seeded(hashes[i], seed_word_);
             ribbon::shard_view shard{};

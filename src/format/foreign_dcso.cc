@@ -39,7 +39,7 @@ result<snapshot_info> read_dcso(const header_source& source) {
     const std::uint64_t added = number(5);
     if (keys == 0 || keys > keys_most) return absurd("n", std::to_string(keys), "from 1 to 2^48");
     if (!(rate > 0) || !(rate < 1)) return absurd("p", scientific(rate), "between 0 and 1");
-    if (k == 0 || k > dcso_layout::k_most) return absurd("k", std::to_string(k), "from 1 to 64");
+    if (k == 0 || k > dcso::k_max) return absurd("k", std::to_string(k), "from 1 to 64");
     if (bits == 0 || bits > words_most * 64) return absurd("m", std::to_string(bits), "from 1 to 2^50");
     if (added > keys_most) return absurd("N", std::to_string(added), "at most 2^48");
     const dcso_bloom_parameters chosen{bits, static_cast<std::uint32_t>(k)};

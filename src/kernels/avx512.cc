@@ -1,35 +1,40 @@
-// Kernels for AVX-512 (F and DQ): a line is one register.
+// The kernels for AVX512: the text of include/bouncer/detail and batch.inl once more, compiled for it.
 #if defined(__x86_64__)
 
 #include "kernels/tables.h"
 
-#include <bouncer/detail/block_mask.h>
+#include <bouncer/words.h>
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
+#include <bit>
+#include <cstring>
 #include <immintrin.h>
 
+#define BOUNCER_VECTOR
 #define BOUNCER_TARGET_AVX512
 #include "base/target_begin.h"
 
 namespace bouncer::detail {
+namespace for_avx512 {
 namespace {
 
-#include <bouncer/detail/load_block.h>
+#include <bouncer/detail/load_block.inl>
 #include <bouncer/detail/pipeline.inl>
 
-#include <bouncer/detail/avx512_lines.inl>
+#include <bouncer/detail/lines_pair.inl>
 
-#include "kernels/block_batch.inl"
-#include "kernels/cell_batch.inl"
-#include "kernels/register_batch.inl"
+#include <bouncer/detail/lines_avx512.inl>
+
+#include <bouncer/detail/probes.inl>
+
+#include "kernels/batch.inl"
+#include "kernels/cells.inl"
 
 } // namespace
+} // namespace for_avx512
 
-constinit const kernel_table avx512_kernels{
-#include "kernels/entries.inl"
-};
+constinit const bit_ops_table avx512_ops = for_avx512::table_of(all_forms{});
+constinit const cell_ops_table avx512_cell_ops = for_avx512::cell_table();
 
 } // namespace bouncer::detail
 

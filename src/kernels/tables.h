@@ -1,13 +1,18 @@
-// The kernel tables of the x86-64 instruction sets, one per file.
+// The kernel tables, of each instruction set in its file.
 #pragma once
 
-#include <bouncer/detail/kernels.h>
+#include <bouncer/detail/bit_ops.h>
+#include <bouncer/detail/cell_ops.h>
 
 namespace bouncer::detail {
 
+extern const bit_ops_table scalar_ops;
+extern const cell_ops_table scalar_cell_ops;
 #if defined(__x86_64__)
-extern const kernel_table avx2_kernels;
-extern const kernel_table avx512_kernels;
+extern const bit_ops_table avx2_ops;
+extern const bit_ops_table avx512_ops;
+extern const cell_ops_table avx2_cell_ops;
+extern const cell_ops_table avx512_cell_ops;
 #endif
 
 } // namespace bouncer::detail

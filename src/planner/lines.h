@@ -48,14 +48,14 @@ class few {
     std::size_t count_ = 0;
 };
 
-// Of layouts or cells with every_line(hash, visit).
-template <class Places>
-lines_read sampled_lines(const Places& places) {
+// each_line_of(hash, visit) calls visit(word) for every line that a query may read.
+template <class Lines>
+lines_read sampled_lines(Lines each_line_of) {
     constexpr std::uint64_t samples = 256;
     lines_read out{.adjacent = true};
     for (std::uint64_t i = 1; i <= samples; ++i) {
         few lines;
-        places.every_line(detail::mix64(i), [&](std::uint64_t word) { lines.put(word / 8); });
+        each_line_of(detail::mix64(i), [&](std::uint64_t word) { lines.put(word / 8); });
         out.present += static_cast<double>(lines.size()) / samples;
         out.adjacent = out.adjacent && lines.neighbours();
     }
@@ -66,15 +66,16 @@ lines_read sampled_lines(const Places& places) {
 template <class Layout>
 lines_read lines_of(const Layout& layout, std::uint64_t keys) {
     constexpr std::uint64_t samples = 256;
-    if constexpr (requires { layout.every_line(0, [](std::uint64_t) {}); }) {
-        lines_read out = sampled_lines(layout);
+    if constexpr (detail::bit_layout<Layout>) {
+        lines_read out =
+            sampled_lines([&](std::uint64_t hash, auto visit) { detail::each_line(layout, hash, visit); });
         for (std::uint64_t i = 1; i <= samples; ++i) {
             few words;
-            layout.every_word(detail::mix64(i),
-                              [&](std::uint64_t word, std::uint64_t) { return words.put(word), true; });
+            detail::each_word(layout, detail::mix64(i),
+                              [&](std::uint64_t word, std::uint64_t) { words.put(word); });
             out.written += static_cast<double>(words.size()) / samples;
         }
-        if (!Layout::one_block) {
+        if (Layout::usual_form::block_words == 0) {
             const math::geometry shape = layout.shape();
             const double fill = math::expected_fill(shape, static_cast<double>(keys));
             out.absent = std::min(out.present, probes_until_no(fill, static_cast<std::uint32_t>(shape.k())));
@@ -82,7 +83,8 @@ lines_read lines_of(const Layout& layout, std::uint64_t keys) {
         return out;
     } else if constexpr (requires { layout.where().every_line(0, [](std::uint64_t) {}); }) {
         const auto cells = layout.where();
-        lines_read out = sampled_lines(cells);
+        lines_read out =
+            sampled_lines([&](std::uint64_t hash, auto visit) { cells.every_line(hash, visit); });
         const auto k = static_cast<std::uint32_t>(cells.shape().k());
         out.written = k;
         if constexpr (requires { layout.params().decrements; }) {

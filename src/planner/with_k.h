@@ -17,18 +17,21 @@ class resizable {
     using parameters = typename F::parameters;
     using layout_type = typename F::layout_type;
 
-    // In the form of `start`, or else in the smallest that has such a k.
-    static std::optional<resizable> of(parameters start, std::uint32_t k) {
+    // Of several forms the smallest that has such a k; where adds count, the form of `start` if that has it.
+    static std::optional<resizable> of(parameters start, std::uint32_t k, prefer favoured) {
         start.k = k;
-        auto out = of_form(start);
-        if constexpr (requires { start.form = block_form::lanes8; })
-            for (const block_form other :
+        if constexpr (requires { start.form = block_form::lanes8; }) {
+            if (favoured == prefer::adds)
+                if (auto out = of_form(start)) return out;
+            for (const block_form each :
                  {block_form::lanes8, block_form::lanes16, block_form::sectors4, block_form::sectors2}) {
-                if (out) break;
-                start.form = other;
-                out = of_form(start);
+                start.form = each;
+                if (auto out = of_form(start)) return out;
             }
-        return out;
+            return std::nullopt;
+        } else {
+            return of_form(start);
+        }
     }
 
     parameters of_units(std::uint64_t units) const { return layout_type::resized(start_, units * unit_); }
@@ -89,7 +92,7 @@ result<candidate> solved_with_k(const goal& wanted, std::uint32_t k) {
     } else {
         const auto start = F::solve(wanted);
         if (!start) return start.error();
-        const auto sizes = resizable<F>::of(*start, k);
+        const auto sizes = resizable<F>::of(*start, k, wanted.prefer);
         if (!sizes) return failure{error_code::invalid_argument, "cannot have k = " + std::to_string(k)};
         std::uint64_t units = 0;
         if (wanted.false_positive_rate) {

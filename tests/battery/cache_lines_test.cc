@@ -5,28 +5,33 @@
 #include "support/random_hashes.h"
 #include "support/subject.h"
 
+#include <bouncer/detail/probe.h>
+
 #include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bouncer::test {
 namespace {
 
+template <class Layout>
+inline constexpr bool in_blocks = Layout::usual_form::block_words != 0;
+
 // What a layout may touch: its block where a key has one, else a line for every bit.
 template <class Layout>
 std::size_t lines_allowed(const Layout& layout) {
-    if (!Layout::one_block) return layout.shape().k();
-    return static_cast<std::size_t>((layout.word_count() / layout.block_count() + 7) / 8);
+    if (!in_blocks<Layout>) return layout.shape().k();
+    return static_cast<std::size_t>((layout.word_count() / layout.at().units + 7) / 8);
 }
 
 // The most words that an add may write: of a block those of its groups, each once; else one for every bit.
 template <class Layout>
 std::size_t writes_allowed(const Layout& layout) {
     const math::geometry shape = layout.shape();
-    if (Layout::one_word) return 1;
-    if (!Layout::one_block) return shape.k();
+    if (!in_blocks<Layout>) return shape.k();
     return static_cast<std::size_t>(shape.groups * shape.sector_bits / 64);
 }
 
@@ -62,7 +67,7 @@ class counting_filter_of final : public counting_filter {
     void clear() override { filter.clear(); }
     std::set<std::uintptr_t> prefetched(std::uint64_t hash) const override {
         std::set<std::uintptr_t> lines;
-        filter.layout().every_line(hash, [&](std::uint64_t word) {
+        detail::each_line(filter.layout(), hash, [&](std::uint64_t word) {
             lines.insert(reinterpret_cast<std::uintptr_t>(filter.data() + word) / 64);
         });
         return lines;
@@ -70,6 +75,38 @@ class counting_filter_of final : public counting_filter {
 
   private:
     bit_filter<Layout, Words> filter;
+};
+
+// The adds of the probes that this program inlines, with a vector unit where it is compiled for one: of what they touch their
+// words are seen, not what vectors load.
+template <class Layout>
+class probed_filter final : public counting_filter {
+  public:
+    explicit probed_filter(const Layout& layout)
+        : counting_filter(layout, words::log), layout_(layout), lines_((layout.word_count() + 7) / 8) {}
+
+    bool add(std::uint64_t hash) override {
+        return layout_.visit([&]<class Form>(Form) {
+            return !detail::yes(
+                detail::probe<Form>::template set<words>(lines_[0].words, layout_.at(), hash));
+        });
+    }
+    bool may_contain(std::uint64_t hash) const override {
+        return layout_.visit([&]<class Form>(Form) {
+            return detail::yes(detail::probe<Form>::ask(lines_[0].words, layout_.at(), hash));
+        });
+    }
+    void clear() override { std::fill(lines_.begin(), lines_.end(), line{}); }
+    std::set<std::uintptr_t> prefetched(std::uint64_t) const override { return {}; }
+
+  private:
+    using words = counting_words<true>;
+    struct alignas(64) line {
+        std::uint64_t words[8] = {};
+    };
+
+    Layout layout_;
+    std::vector<line> lines_;
 };
 
 // One at a time: the log is for the newest.
@@ -195,9 +232,11 @@ TEST(cache_line_bounds, of_the_words_that_an_add_writes) {
     };
     const auto expect_writes = [&]<class Layout>(Layout layout, std::uint64_t least, std::uint64_t most) {
         SCOPED_TRACE(std::string(Layout::kind_name) + ": " + Layout::describe(layout.params()));
-        EXPECT_LE(most, Layout::words_per_key);
-        counting_filter_of<Layout, counting_words<true, true>> f(layout.params());
+        layout.visit([&]<class Form>(Form) { EXPECT_LE(most, Form::key_words); });
+        counting_filter_of<Layout, counting_words<true>> f(layout.params());
         expect_few(f, least, most);
+        probed_filter<Layout> probed(layout);
+        expect_few(probed, least, most);
     };
     using detail::blocked_layout;
     expect_writes(blocked_layout({500, 8, block_form::lanes8}), 8, 8);

@@ -133,12 +133,20 @@ void expect_reference(const typename Layout::parameters& chosen) {
     hashes.insert(hashes.end(), extreme.begin(), extreme.end());
     for (const std::uint64_t hash : hashes) {
         bit_map got;
-        layout.every_word(hash,
-                          [&](std::uint64_t word, std::uint64_t bits) { return got[word] |= bits, true; });
+        layout.visit([&](auto form) {
+            for (typename decltype(form)::key its(layout.at(), hash); its.more();) {
+                const auto [word, bits] = its.next();
+                got[word] |= bits;
+            }
+        });
         ASSERT_EQ(got, reference(chosen, hash)) << "hash " << hash;
+        bit_map again;
+        detail::each_word(layout, hash, [&](std::uint64_t word, std::uint64_t bits) { again[word] |= bits; });
+        ASSERT_EQ(again, got);
         std::map<std::uint64_t, bool> lines;
-        layout.every_line(hash, [&](std::uint64_t word) { lines[word / 8] = true; });
-        for (const auto& [word, bits] : got) ASSERT_TRUE(lines[word / 8]) << "a line that is not prefetched";
+        detail::each_line(layout, hash, [&](std::uint64_t word) { lines[word / 8] = true; });
+        for (const auto& [word, bits] : got) ASSERT_TRUE(lines[word / 8]) << "a line that is not named";
+        ASSERT_LT(got.rbegin()->first, layout.word_count());
     }
 }
 

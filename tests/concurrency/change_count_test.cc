@@ -21,6 +21,7 @@ namespace {
 // atomic_words that count, per thread, how often a word was written and how often that set a bit.
 class observed_words : public atomic_words {
   public:
+    static constexpr bool in_memory = false; // no kernel goes around these words
     static inline thread_local std::uint64_t writes = 0;
     static inline thread_local std::uint64_t changes = 0;
 
@@ -31,6 +32,12 @@ class observed_words : public atomic_words {
         return before;
     }
     static void set_bits(std::uint64_t* at, std::uint64_t bits) noexcept { fetch_or(at, bits); }
+    static bool compare_exchange(std::uint64_t* at, std::uint64_t& expected, std::uint64_t desired) noexcept {
+        const std::uint64_t before = expected;
+        const bool done = atomic_words::compare_exchange(at, expected, desired);
+        if (done) note(before, desired);
+        return done;
+    }
 
   private:
     static void note(std::uint64_t before, std::uint64_t bits) noexcept {
@@ -42,8 +49,8 @@ static_assert(writable_words<observed_words>);
 
 template <class F>
 class change_count : public ::testing::Test {};
-// Typed, because the words are its own. A layout of each way to write: words one by one that others write too, a block that
-// is looked at as a whole (and sectors), a single word. Other layouts go one of these ways; change_count_of has them all.
+// Typed, because the words are its own: probes by the specification. A layout of each way to write: words one by one, words of a
+// block that is looked at first, a single word. Other layouts go one of these ways; change_count_of has them all, by kernels.
 using observed_kinds = ::testing::Types<basic_bloom<observed_words>, basic_blocked_bloom<observed_words>,
                                         basic_register_bloom<observed_words>>;
 TYPED_TEST_SUITE(change_count, observed_kinds, kind_names);

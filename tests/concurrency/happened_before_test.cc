@@ -38,9 +38,10 @@ std::size_t missed(const kind& k, const subject& f, const query_kernels& kernels
         out += !view.may_contain(hash);
     }
     out += hashes.size() - view.may_contain(hashes, answers);
-    kernels.batch(hashes, answers,
-                  [&](bouncer::detail::isa, std::size_t found) { out += hashes.size() - found; });
-    return out + kernels.missed_one_by_one(hashes);
+    const auto told = [&](bouncer::detail::isa, std::size_t found) { out += hashes.size() - found; };
+    kernels.batch(hashes, answers, told);
+    kernels.one_by_one(hashes, answers, told);
+    return out;
 }
 
 // Adds key by key in changing ways.

@@ -114,8 +114,8 @@ TYPED_TEST(shared_by_locks, crosswise_merges_end) {
 
 // With a lock, or with a single word per key, exactly one thread is told "new" unless the key was covered.
 TYPED_TEST(shared_by_locks, test_and_add_has_one_winner) {
-    constexpr bool one_winner =
-        TypeParam::filter_type::layout_type::one_word || TypeParam::concurrency == concurrency_level::locked;
+    constexpr bool one_winner = TypeParam::filter_type::layout_type::usual_form::key_words == 1 ||
+                                TypeParam::concurrency == concurrency_level::locked;
     constexpr unsigned threads = 4;
     const auto keys = random_hashes(scaled_for_threads(4000), 1);
     TypeParam f = this->make(keys.size());

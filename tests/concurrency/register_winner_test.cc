@@ -6,6 +6,7 @@
 #include "support/statistics.h"
 #include "support/subject.h"
 
+#include <bouncer/detail/bit_ops.h>
 #include <bouncer/math.h>
 #include <bouncer/register_bloom.h>
 
@@ -26,7 +27,7 @@ constexpr std::array racing_threads{2u, 4u, 8u};
 
 std::uint64_t word_of(const atomic_register_bloom& f, std::uint64_t hash) {
     std::uint64_t word = 0;
-    f.layout().every_word(hash, [&](std::uint64_t i, std::uint64_t) { return word = i, true; });
+    bouncer::detail::each_word(f.layout(), hash, [&](std::uint64_t i, std::uint64_t) { word = i; });
     return word;
 }
 
@@ -77,6 +78,34 @@ TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_at_full_speed) 
             const auto keys = keys_of_distinct_words(f, scaled_for_threads(400'000));
             const auto winners = race_freely(f, threads, keys, shuffled);
             EXPECT_EQ(std::ranges::count(winners, 1u), std::ssize(keys)) << threads << " threads";
+        }
+    }
+}
+
+// The kernels themselves, of every instruction set.
+TEST(register_winner, a_key_in_a_word_of_its_own_has_exactly_one_by_every_kernel) {
+    using bouncer::detail::isa;
+    constexpr std::uint32_t k = 5;
+    constexpr std::size_t row = bouncer::detail::all_forms::index_of<bouncer::detail::registers>();
+    const auto f = atomic_register_bloom::create({.words = 20'011, .k = k}).value();
+    const auto keys = keys_of_distinct_words(f, scaled_for_threads(2'000));
+    for (const isa which : {isa::scalar, isa::avx2, isa::avx512}) {
+        const bouncer::detail::bit_ops_table* const table = bouncer::detail::bit_ops_of(which);
+        if (table == nullptr) continue;
+        const bouncer::detail::bit_ops& kernels = table->of_form[row];
+        for (const bool batch : {false, true}) {
+            SCOPED_TRACE(std::string(bouncer::detail::name_of(which)) + (batch ? ", batch" : ", one key"));
+            std::vector<std::uint64_t> words(f.params().words);
+            const bouncer::detail::extent at{words.size(), k};
+            const auto is_new = [&](std::uint64_t hash) {
+                if (!batch) return !kernels.set_shared(words.data(), at, hash);
+                bool known = false;
+                const std::size_t added = kernels.set_each_shared(words.data(), at, &hash, 1, &known);
+                EXPECT_EQ(added, known ? 0u : 1u);
+                return !known;
+            };
+            const auto winners = race_in_lockstep(4, keys, is_new);
+            EXPECT_EQ(std::ranges::count(winners, 1u), std::ssize(keys));
         }
     }
 }

@@ -1,7 +1,9 @@
 // The golden words by code that is compiled for a processor with AVX2 or AVX-512: one program each. Only the kinds whose
-// single keys then take another path, detail/one_key.h.
+// single keys then take another path, the vector probes of detail/probe.h; and these probes themselves.
 #include "golden/golden.h"
 
+#include "kernels/comparisons.h"
+#include "kernels/inline_table.h"
 #include "support/random_hashes.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +72,9 @@ void expect_answers(const golden& file) {
 template <class F>
 class inline_paths_of : public ::testing::Test {};
 using kinds_with_inline_paths =
-    ::testing::Types<plain_blocked_bloom, atomic_blocked_bloom, plain_scalable_bloom, atomic_scalable_bloom>;
+    ::testing::Types<plain_blocked_bloom, atomic_blocked_bloom, plain_split_block_bloom,
+                     atomic_split_block_bloom, plain_register_bloom, atomic_register_bloom,
+                     plain_scalable_bloom, atomic_scalable_bloom>;
 TYPED_TEST_SUITE(inline_paths_of, kinds_with_inline_paths);
 
 TYPED_TEST(inline_paths_of, give_the_words_of_the_golden_files) {
@@ -79,6 +83,34 @@ TYPED_TEST(inline_paths_of, give_the_words_of_the_golden_files) {
 
 TYPED_TEST(inline_paths_of, answer_as_the_golden_files_say) {
     for_each_golden_of<TypeParam>(expect_answers<TypeParam>);
+}
+
+static_assert(bouncer::detail::probes_inline<bouncer::detail::lanes<1>>);
+
+class inline_probes : public ::testing::TestWithParam<tested_form> {
+  protected:
+    const tested_form& form = GetParam();
+
+    template <class Way>
+    static std::vector<Way> ways() {
+        std::vector<Way> out;
+        append_ways(out, "inline", inline_table.of_form[GetParam().row]);
+        return out;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(all, inline_probes, ::testing::ValuesIn(tested_forms()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(inline_probes, ask_as_the_specification_does) {
+    EXPECT_EQ(query_differences(form, ways<query_way>(), 20'000, {few_words}), none);
+    EXPECT_EQ(single_bit_differences(form, ways<query_way>(), 4), none);
+    EXPECT_EQ(query_extreme_differences(form, ways<query_way>()), none);
+}
+
+TEST_P(inline_probes, add_as_the_specification_does) {
+    EXPECT_EQ(add_run_differences(form, ways<add_way>(), 32), none);
+    EXPECT_EQ(single_bit_add_differences(form, ways<add_way>(), 1), none);
+    EXPECT_EQ(add_extreme_differences(form, ways<add_way>()), none);
 }
 
 } // namespace

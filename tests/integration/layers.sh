@@ -13,9 +13,9 @@ layer_of() {
         $h/instruction_set.h | src/base/*) echo "0 base" ;;
     $h/math.h | $h/*_math.h | src/math/*) echo "1 math" ;;
     $h/hash.h | $h/all_hashers.h | $h/any_hasher.h | $h/detail/hash_*.h | src/hash/*) echo "1 hash" ;;
-    $h/region.h | $h/words.h | $h/detail/load_block.h | $h/detail/striped_counter.h | src/memory/*) echo "2 memory" ;;
-    $h/detail/block_mask.h | $h/detail/kernels.h | $h/detail/pipeline.* | $h/detail/one_key.h | $h/detail/*_lines.inl | \
-        src/kernels/*) echo "3 kernels" ;;
+    $h/region.h | $h/words.h | $h/detail/load_block.inl | $h/detail/striped_counter.h | src/memory/*) echo "2 memory" ;;
+    $h/detail/forms.h | $h/detail/*_ops.h | $h/detail/pipeline.* | $h/detail/probe.h | $h/detail/probes.inl | \
+        $h/detail/lines_*.inl | src/kernels/*) echo "3 kernels" ;;
     $h/bouncer.h | src/c_api/*) echo "7 c_api" ;;
     $h/snapshot.h | $h/change_lock.h | $h/any_filter.h | $h/interchange.h | src/format/*) echo "5 format" ;;
     $h/planner.h | src/planner/*) echo "6 planner" ;;

@@ -1,15 +1,15 @@
-// Kernels over cells in two adjacent lines, each that this processor can run or that can be imitated, against the scalar
+// Kernels over cells in two adjacent lines, each that this processor can run or that can be imitated, against the
 // specification (cell_of).
 #include "kernels/tested_tables.h"
 #include "support/random_hashes.h"
 #include "support/statistics.h"
 
-#include <bouncer/detail/block_mask.h>
-#include <bouncer/detail/kernels.h>
+#include <bouncer/detail/cell_ops.h>
+#include <bouncer/detail/forms.h>
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -28,7 +28,21 @@ struct cell_reference {
     std::string name;
     std::uint32_t cell_bits;
     bool common; // a bit of `live` in all cells; else all cells other than zero
-    detail::cell_kernel detail::kernel_table::*entry;
+
+    cell_run run_of(const detail::cell_ops_table& table) const {
+        const detail::cell_ops& row = cell_bits == 4 ? table.halves : table.bytes;
+        if (common)
+            return [ask = row.common_each](const std::uint64_t* words, std::uint64_t blocks,
+                                           std::uint32_t each, std::uint8_t live, const std::uint64_t* hashes,
+                                           std::size_t count, bool* answers) {
+                return ask(words, {blocks, 2 * each}, live, hashes, count, answers);
+            };
+        return [ask = row.nonzero_each](const std::uint64_t* words, std::uint64_t blocks, std::uint32_t each,
+                                        std::uint8_t, const std::uint64_t* hashes, std::size_t count,
+                                        bool* answers) {
+            return ask(words, {blocks, 2 * each}, hashes, count, answers);
+        };
+    }
 };
 
 // Pairs of lines in memory that is aligned as a filter's is.
@@ -113,14 +127,12 @@ void fill_randomly(cell_blocks& blocks, std::uint32_t cell_bits, std::uint64_t z
 
 class cell_kernels : public ::testing::TestWithParam<cell_reference> {
   protected:
-    // work(kernel, share of the random keys) for every table that has the entry.
+    // work(kernel) for every table.
     template <class Work>
     static void for_each_table(Work work) {
         for (const named_table& table : all_tables()) {
-            const detail::cell_kernel kernel = table.table->*GetParam().entry;
-            if (kernel == nullptr) continue; // the loop over the specification serves
             SCOPED_TRACE(table.name);
-            work(kernel, table.share);
+            work(GetParam().run_of(*table.cells));
         }
     }
     // All of `live` where it is asked for; one value where it is not, and has no meaning.
@@ -130,29 +142,21 @@ class cell_kernels : public ::testing::TestWithParam<cell_reference> {
         return {0, 1, 0x7f, 0x80, 0xbf, 0xfe, 0xff};
     }
 };
-INSTANTIATE_TEST_SUITE_P(
-    all, cell_kernels,
-    ::testing::Values(cell_reference{"nonzero_halves", 4, false, &detail::kernel_table::nonzero_halves},
-                      cell_reference{"nonzero_bytes", 8, false, &detail::kernel_table::nonzero_bytes},
-                      cell_reference{"common_halves", 4, true, &detail::kernel_table::common_halves},
-                      cell_reference{"common_bytes", 8, true, &detail::kernel_table::common_bytes}),
-    [](const auto& info) { return info.param.name; });
-
-TEST_P(cell_kernels, are_in_every_table_but_the_scalar_one) {
-    for (const named_table& table : all_tables())
-        EXPECT_EQ(table.table->*GetParam().entry == nullptr,
-                  table.table == detail::kernels_of(detail::isa::scalar))
-            << table.name;
-}
+INSTANTIATE_TEST_SUITE_P(all, cell_kernels,
+                         ::testing::Values(cell_reference{"nonzero_halves", 4, false},
+                                           cell_reference{"nonzero_bytes", 8, false},
+                                           cell_reference{"common_halves", 4, true},
+                                           cell_reference{"common_bytes", 8, true}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST_P(cell_kernels, equal_the_specification) {
-    for_each_table([](detail::cell_kernel kernel, unsigned share) {
+    for_each_table([](const cell_run& kernel) {
         for (const std::uint64_t count : {1u, 3u, 1'000u}) {
             cell_blocks blocks(count);
             for (std::uint32_t each = 1; each <= detail::cells_of_line_most; ++each)
                 for (const std::uint8_t live : some_live()) {
                     fill_randomly(blocks, GetParam().cell_bits, 2 * each + 1, 10 * each + live);
-                    const auto hashes = random_hashes(scaled(20'000) / share + 100, 1);
+                    const auto hashes = random_hashes(scaled(20'000) / share() + 100, 1);
                     EXPECT_EQ(batch_differences(GetParam(), kernel, blocks, each, live, hashes), 0u)
                         << count << " blocks, " << each << " cells a line, live " << unsigned{live};
                 }
@@ -200,15 +204,16 @@ std::uint64_t single_bit_differences(const cell_reference& which, const cell_run
 }
 
 TEST_P(cell_kernels, look_at_the_cells_of_the_key_and_no_other) {
-    for_each_table([](detail::cell_kernel kernel, unsigned share) {
-        EXPECT_EQ(single_cell_differences(GetParam(), kernel, scaled(400) / share + 8), 0u);
-        EXPECT_EQ(single_bit_differences(GetParam(), kernel, scaled(400) / share + 8), 0u);
+    for_each_table([](const cell_run& kernel) {
+        EXPECT_EQ(single_cell_differences(GetParam(), kernel, scaled(400) / share() + 8), 0u);
+        EXPECT_EQ(single_bit_differences(GetParam(), kernel, scaled(400) / share() + 8), 0u);
     });
 }
 
 TEST_P(cell_kernels, serve_every_length) {
-    for_each_table([](detail::cell_kernel kernel, unsigned) {
-        for (const std::uint64_t count : {1u, 50u, 5'000u}) {
+    for_each_table([](const cell_run& kernel) {
+        for (const std::uint64_t count : {1u, 50u, 5'000u, 40'000u}) { // the last beyond 4 MiB
+            if (count == 40'000 && !whole_sizes) continue;
             cell_blocks blocks(count);
             fill_randomly(blocks, GetParam().cell_bits, 6, 7);
             for (std::size_t length = 0; length <= 150; ++length)
@@ -221,7 +226,7 @@ TEST_P(cell_kernels, serve_every_length) {
 }
 
 TEST_P(cell_kernels, serve_extreme_hashes_and_fills) {
-    for_each_table([](detail::cell_kernel kernel, unsigned) {
+    for_each_table([](const cell_run& kernel) {
         for (const std::uint64_t count : {1u, 2u, 7u, 64u})
             for (const std::uint64_t value :
                  {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x8000000080000000},
@@ -239,7 +244,7 @@ TEST_P(cell_kernels, serve_extreme_hashes_and_fills) {
 
 // Bits of `live` that a cell does not have are in no cell, whatever its neighbour has.
 TEST_P(cell_kernels, know_no_bits_beyond_the_cell) {
-    for_each_table([](detail::cell_kernel kernel, unsigned) {
+    for_each_table([](const cell_run& kernel) {
         if (!GetParam().common) return;
         cell_blocks blocks(20);
         fill_randomly(blocks, GetParam().cell_bits, 1'000, 9);

@@ -1,5 +1,6 @@
-// Every kernel that this processor can run or that can be imitated does as the scalar specification does.
+// Every kernel that this processor can run or that can be imitated does as the specification of its form does.
 #include "kernels/comparisons.h"
+#include "kernels/inline_table.h"
 #include "kernels/reference.h"
 #include "kernels/tested_tables.h"
 #include "support/statistics.h"
@@ -12,237 +13,305 @@
 namespace bouncer::test {
 namespace {
 
-constexpr std::uint64_t few_blocks = 1'000;
-constexpr std::uint64_t many_blocks = 20'000; // a kernel may treat what is in L1 and L2 otherwise
+class of_form : public ::testing::TestWithParam<tested_form> {
+  protected:
+    const tested_form& form = GetParam();
+};
+constexpr auto name_of_form = [](const auto& info) { return info.param.name; };
+const auto each_form = ::testing::ValuesIn(tested_forms());
 
-// work(entry, share of the random keys) for every table that has the entry.
-template <class Entry, class Work>
-void for_each_table(Entry entry, Work work) {
-    for (const named_table& each : all_tables()) {
-        const auto kernel = entry(*each.table);
-        if (kernel == nullptr) continue; // the scalar loop over the specification serves
-        SCOPED_TRACE(each.name);
-        work(kernel, each.share);
-    }
-}
-
-class of_layout : public ::testing::TestWithParam<reference> {};
-constexpr auto name_of_layout = [](const auto& info) { return info.param.name; };
-
-// The layouts that have an entry of this sort at all.
-std::vector<reference> references_with(auto member) {
-    auto out = all_references();
-    std::erase_if(out, [member](const reference& each) { return each.*member == nullptr; });
-    return out;
+// So many keys, or fewer where a key has many words, or an instruction takes many.
+std::uint64_t of_keys(const tested_form& form, std::uint64_t count) {
+    return std::max<std::uint64_t>(1, scaled(count) / share() * 8 / std::max(8u, form.k));
 }
 
 // ---- queries -----------------------------------------------------------------------------------------------------
 
-class query_kernels : public of_layout {};
-INSTANTIATE_TEST_SUITE_P(all, query_kernels, ::testing::ValuesIn(all_references()), name_of_layout);
+class query_kernels : public of_form {};
+INSTANTIATE_TEST_SUITE_P(all, query_kernels, each_form, name_of_form);
 
 TEST_P(query_kernels, equal_the_specification) {
-    for_each_table(GetParam().query, [](auto run, unsigned share) {
-        EXPECT_EQ(query_differences(GetParam(), run, scaled(4'000'000) / share, few_blocks), 0u);
-        EXPECT_EQ(query_differences(GetParam(), run, scaled(2'000'000) / share, many_blocks), 0u);
-    });
+    const auto ways = ways_of<query_way>(form);
+    EXPECT_EQ(query_differences(form, ways, of_keys(form, 400'000), {few_words}), none);
+    EXPECT_EQ(query_differences(form, ways, of_keys(form, 100'000), all_sizes(form)), none);
 }
 
-TEST_P(query_kernels, test_every_bit_of_the_mask_and_no_other) {
-    for_each_table(GetParam().query, [](auto run, unsigned share) {
-        EXPECT_EQ(single_bit_differences(GetParam(), run, scaled(500) / share + 1), 0u);
-    });
+TEST_P(query_kernels, test_every_bit_of_the_key_and_no_other) {
+    EXPECT_EQ(single_bit_differences(form, ways_of<query_way>(form), scaled(24) / share() + 1), none);
 }
 
 TEST_P(query_kernels, serve_every_length) {
-    for_each_table(GetParam().query, [](auto run, unsigned) {
-        for (const std::uint64_t blocks : {std::uint64_t{1}, std::uint64_t{50}, many_blocks})
-            EXPECT_EQ(query_length_differences(GetParam(), run, blocks), 0u) << blocks;
-    });
+    const auto ways = ways_of<query_way>(form);
+    auto sizes = all_sizes(form);
+    sizes.insert(sizes.end(), {1, 800});
+    for (const std::uint64_t words : sizes)
+        EXPECT_EQ(query_length_differences(form, ways, words), none) << words;
 }
 
 TEST_P(query_kernels, serve_extreme_hashes_and_fills) {
-    for_each_table(GetParam().query,
-                   [](auto run, unsigned) { EXPECT_EQ(query_extreme_differences(GetParam(), run), 0u); });
+    EXPECT_EQ(query_extreme_differences(form, ways_of<query_way>(form)), none);
 }
 
-// The comparison itself can fail: a kernel that passes over the top bit of a mask is found out.
-TEST_P(query_kernels, with_a_bit_too_few_would_be_found) {
-    const reference layout = GetParam();
-    const auto broken = [&](const std::uint64_t* words, std::uint64_t blocks, const std::uint64_t* hashes,
-                            std::size_t count, bool* out) {
-        std::size_t found = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t* const block = words + layout.index(hashes[i], blocks) * layout.words;
-            block_words mask = layout.mask(hashes[i]);
-            const auto last =
-                std::find_if(mask.rbegin(), mask.rend(), [](std::uint64_t bits) { return bits != 0; });
-            *last &= ~(std::uint64_t{1} << (63 - std::countl_zero(*last)));
-            std::uint64_t missing = 0;
-            for (std::size_t w = 0; w < layout.words; ++w) missing |= ~block[w] & mask[w];
-            out[i] = missing == 0;
-            found += out[i];
-        }
-        return found;
+// The comparisons themselves can fail: kernels that pass over the last bit of a key, that ask for one more, and that lose the
+// answer or the count of the last key.
+TEST_P(query_kernels, with_a_fault_would_be_found) {
+    const auto with_key = [&](auto change) {
+        return std::vector<query_way>{
+            {"faulty", [this, change](const std::uint64_t* words, extent at, const std::uint64_t* hashes,
+                                      std::size_t count, bool* answers) {
+                 std::size_t found = 0;
+                 for (std::size_t i = 0; i < count; ++i) {
+                     key_words key = form.key(at, hashes[i]);
+                     change(key[key.size() - 1].bits);
+                     found += answers[i] = key.covered_by(words);
+                 }
+                 return found;
+             }}};
     };
-    EXPECT_GT(query_differences(layout, broken, 600'000, few_blocks), 0u);
-    EXPECT_GT(single_bit_differences(layout, broken, 1), 0u);
+    const auto too_few = with_key([](std::uint64_t& bits) { bits &= ~std::bit_floor(bits); });
+    EXPECT_NE(query_differences(form, too_few, 100'000, {few_words}), none);
+    EXPECT_NE(single_bit_differences(form, too_few, 1), none);
+    EXPECT_NE(query_length_differences(form, too_few, few_words), none);
+    const auto too_many = with_key([](std::uint64_t& bits) { bits |= ~bits & (bits + 1); });
+    EXPECT_NE(query_differences(form, too_many, 100'000, {few_words}), none);
+    EXPECT_NE(single_bit_differences(form, too_many, 1), none);
+    EXPECT_NE(query_length_differences(form, too_many, few_words), none);
+
+    const auto right = with_key([](std::uint64_t&) {}).front().run;
+    EXPECT_EQ(query_length_differences(form, {{"right", right}}, few_words), none);
+    const std::vector<query_way> forgetful{
+        {"answer",
+         [&](const std::uint64_t* words, extent at, const std::uint64_t* hashes, std::size_t count,
+             bool* answers) {
+             const bool last = count > 0 && answers[count - 1];
+             const std::size_t found = right(words, at, hashes, count, answers);
+             if (count > 0) answers[count - 1] = last;
+             return found;
+         }},
+        {"count",
+         [&](const std::uint64_t* words, extent at, const std::uint64_t* hashes, std::size_t count,
+             bool* answers) {
+             const std::size_t found = right(words, at, hashes, count, answers);
+             return found - (count % 8 == 1 && answers[count - 1]);
+         }},
+        {"one too far", [&](const std::uint64_t* words, extent at, const std::uint64_t* hashes,
+                            std::size_t count, bool* answers) {
+             const std::size_t found = right(words, at, hashes, count, answers);
+             if (count % 8 == 7) answers[count] = false;
+             return found;
+         }}};
+    EXPECT_EQ(query_length_differences(form, forgetful, few_words).size(), forgetful.size());
 }
 
 // ---- adds --------------------------------------------------------------------------------------------------------
 
-class add_kernels : public of_layout {};
-INSTANTIATE_TEST_SUITE_P(all, add_kernels, ::testing::ValuesIn(references_with(&reference::add)),
-                         name_of_layout);
+class add_kernels : public of_form {};
+INSTANTIATE_TEST_SUITE_P(all, add_kernels, each_form, name_of_form);
 
 TEST_P(add_kernels, equal_the_specification_in_runs_of_old_and_new_keys) {
-    for_each_table(GetParam().add, [](auto run, unsigned share) {
-        EXPECT_EQ(add_run_differences(GetParam(), run, scaled(4'000) / share + 16), 0u);
-    });
+    EXPECT_EQ(add_run_differences(form, ways_of<add_way>(form), of_keys(form, 300) + 16), none);
 }
 
 TEST_P(add_kernels, serve_every_length_and_repeated_keys) {
-    for_each_table(GetParam().add,
-                   [](auto run, unsigned) { EXPECT_EQ(add_length_differences(GetParam(), run), 0u); });
+    const auto ways = ways_of<add_way>(form);
+    auto sizes = all_sizes(form);
+    sizes.push_back(1);
+    if (form.block_words != 0)
+        sizes.insert(sizes.end(), {48, 800}); // so few blocks that keys of an eight share one
+    for (const std::uint64_t words : sizes)
+        EXPECT_EQ(add_length_differences(form, ways, words), none) << words;
+}
+
+TEST_P(add_kernels, look_at_every_bit_of_the_key_and_no_other) {
+    EXPECT_EQ(single_bit_add_differences(form, ways_of<add_way>(form), scaled(3) / share() + 1), none);
 }
 
 TEST_P(add_kernels, serve_extreme_hashes_and_fills) {
-    for_each_table(GetParam().add,
-                   [](auto run, unsigned) { EXPECT_EQ(add_extreme_differences(GetParam(), run), 0u); });
+    EXPECT_EQ(add_extreme_differences(form, ways_of<add_way>(form)), none);
 }
 
-// Kernels that do not count, with the count of the specification: the bits are what is compared.
-TEST_P(add_kernels, without_a_count_set_the_same_bits) {
-    for_each_table(GetParam().put, [](auto put, unsigned) {
-        const auto counted = [&](std::uint64_t* words, std::uint64_t blocks, const std::uint64_t* hashes,
-                                 std::size_t count) {
-            const reference& layout = GetParam();
-            std::vector<std::uint64_t> before(words, words + blocks * layout.words);
-            std::size_t changed = 0;
-            for (std::size_t i = 0; i < count; ++i) {
-                std::uint64_t* const block = before.data() + layout.index(hashes[i], blocks) * layout.words;
-                const block_words mask = layout.mask(hashes[i]);
-                std::uint64_t missing = 0;
-                for (std::size_t w = 0; w < layout.words; ++w) {
-                    missing |= ~block[w] & mask[w];
-                    block[w] |= mask[w];
-                }
-                changed += missing != 0;
-            }
-            put(words, blocks, hashes, count);
-            return changed;
-        };
-        EXPECT_EQ(add_length_differences(GetParam(), counted), 0u);
-        EXPECT_EQ(add_extreme_differences(GetParam(), counted), 0u);
-    });
-}
-
-// Faults that such kernels may have: to look at a whole group before writing, which counts a repeated key twice; to add
-// what fills up the last group; to write behind the last block.
-TEST_P(add_kernels, that_look_too_early_or_write_too_much_would_be_found) {
-    const reference layout = GetParam();
-    const auto missing = [&](std::uint64_t* words, std::uint64_t blocks, std::uint64_t hash, bool write) {
-        std::uint64_t* const block = words + layout.index(hash, blocks) * layout.words;
-        const block_words mask = layout.mask(hash);
-        std::uint64_t out = 0;
-        for (std::size_t w = 0; w < layout.words; ++w) {
-            out |= ~block[w] & mask[w];
-            if (write) block[w] |= mask[w];
-        }
-        return out != 0;
+// Faults that such kernels may have: to look at a whole eight before writing, which counts a repeated key twice; to add
+// what fills up the last eight; to write behind the last word; to leave out a bit, to set one more, to lose the last key.
+TEST_P(add_kernels, with_a_fault_would_be_found) {
+    const auto key = [this](extent at, std::uint64_t hash) { return form.key(at, hash); };
+    using words_pointer = std::uint64_t*;
+    using hash_pointer = const std::uint64_t*;
+    const auto right = [&](words_pointer words, extent at, hash_pointer hashes, std::size_t count,
+                           bool* known) {
+        std::size_t changed = 0;
+        for (std::size_t i = 0; i < count; ++i) changed += !(known[i] = key(at, hashes[i]).set_in(words));
+        return changed;
     };
-    const auto early = [&](std::uint64_t* words, std::uint64_t blocks, const std::uint64_t* hashes,
-                           std::size_t count) {
+    EXPECT_EQ(add_length_differences(form, {{"right", right}}, 800), none);
+    EXPECT_EQ(single_bit_add_differences(form, {{"right", right}}, 1), none);
+    EXPECT_EQ(add_run_differences(form, {{"right", right}}, 16), none);
+
+    const auto early = [&](words_pointer words, extent at, hash_pointer hashes, std::size_t count,
+                           bool* known) {
         std::size_t changed = 0;
         for (std::size_t first = 0; first < count; first += 8) {
             const std::size_t last = std::min(count, first + 8);
-            for (std::size_t i = first; i < last; ++i) changed += missing(words, blocks, hashes[i], false);
-            for (std::size_t i = first; i < last; ++i) missing(words, blocks, hashes[i], true);
+            for (std::size_t i = first; i < last; ++i)
+                changed += !(known[i] = key(at, hashes[i]).covered_by(words));
+            for (std::size_t i = first; i < last; ++i) key(at, hashes[i]).set_in(words);
         }
         return changed;
     };
-    EXPECT_GT(add_length_differences(layout, early), 0u);
-    EXPECT_GT(add_run_differences(layout, early, 16), 0u);
-    const auto filled_up = [&](std::uint64_t* words, std::uint64_t blocks, const std::uint64_t* hashes,
-                               std::size_t count) {
-        std::size_t changed = 0;
-        for (std::size_t i = 0; i < count; ++i) changed += missing(words, blocks, hashes[i], true);
-        if (count % 8 != 0) missing(words, blocks, 0, true);
-        return changed;
+    EXPECT_NE(add_length_differences(form, {{"early", early}}, 800), none);
+    EXPECT_NE(add_length_differences(
+                  form,
+                  {{"early, without answers",
+                    [&](words_pointer words, extent at, hash_pointer hashes, std::size_t count, bool*) {
+                        answers known(count);
+                        return early(words, at, hashes, count, known.span().data());
+                    },
+                    true, false}},
+                  800),
+              none);
+    EXPECT_NE(add_run_differences(form, {{"early", early}}, 32), none);
+
+    // After the right adds of all but the last key.
+    const auto then = [&](const char* name, auto last) {
+        return std::vector<add_way>{
+            {name, [&right, last](words_pointer words, extent at, hash_pointer hashes, std::size_t count,
+                                  bool* known) {
+                 if (count == 0) return std::size_t{0};
+                 const std::size_t changed = right(words, at, hashes, count - 1, known);
+                 return changed + !(known[count - 1] = last(words, at, hashes, count));
+             }}};
     };
-    EXPECT_GT(add_length_differences(layout, filled_up), 0u);
-    const auto behind = [&](std::uint64_t* words, std::uint64_t blocks, const std::uint64_t* hashes,
-                            std::size_t count) {
-        std::size_t changed = 0;
-        for (std::size_t i = 0; i < count; ++i) changed += missing(words, blocks, hashes[i], true);
-        ++words[blocks * layout.words];
-        return changed;
+    const auto expect_found = [&](const std::vector<add_way>& faulty) {
+        EXPECT_NE(add_length_differences(form, faulty, 800), none) << faulty.front().name;
+        EXPECT_NE(add_length_differences(form, faulty, many_words), none) << faulty.front().name;
+        EXPECT_NE(add_run_differences(form, faulty, 16), none) << faulty.front().name;
     };
-    EXPECT_GT(add_length_differences(layout, behind), 0u);
+    expect_found(
+        then("filled up", [&](words_pointer words, extent at, hash_pointer hashes, std::size_t count) {
+            const bool known = key(at, hashes[count - 1]).set_in(words);
+            if (count % 8 != 0) key(at, 1).set_in(words);
+            return known;
+        }));
+    expect_found(then("behind", [&](words_pointer words, extent at, hash_pointer hashes, std::size_t count) {
+        ++words[form.words_of(at)];
+        return key(at, hashes[count - 1]).set_in(words);
+    }));
+    expect_found(
+        then("a bit less", [&](words_pointer words, extent at, hash_pointer hashes, std::size_t count) {
+            key_words less = key(at, hashes[count - 1]);
+            const bool known = less.covered_by(words);
+            less[0].bits &= ~std::bit_floor(less[0].bits);
+            less.set_in(words);
+            return known;
+        }));
+    expect_found(
+        then("a bit more", [&](words_pointer words, extent at, hash_pointer hashes, std::size_t count) {
+            const bool known = key(at, hashes[count - 1]).set_in(words);
+            key_words more = key(at, hashes[count - 1]);
+            more[0].bits |= ~more[0].bits & (more[0].bits + 1);
+            more.set_in(words);
+            return known;
+        }));
+    expect_found(then("lost", [&](words_pointer words, extent at, hash_pointer hashes, std::size_t count) {
+        const bool known = key(at, hashes[count - 1]).covered_by(words);
+        if (count % 8 != 1) key(at, hashes[count - 1]).set_in(words);
+        return known;
+    }));
 }
 
-// ---- single keys -------------------------------------------------------------------------------------------------
+// ---- what headers hold -------------------------------------------------------------------------------------------
 
-class single_keys : public of_layout {};
-INSTANTIATE_TEST_SUITE_P(all, single_keys, ::testing::ValuesIn(references_with(&reference::covers)),
-                         name_of_layout);
+// Compiled for the baseline here; golden/inline_paths.cc has the same for others.
+class inline_probes : public of_form {};
+INSTANTIATE_TEST_SUITE_P(all, inline_probes, each_form, name_of_form);
 
-void expect_covers(const reference& layout, detail::cover_function covers, unsigned share) {
-    const query_run run = batch_of(layout, covers);
-    EXPECT_EQ(query_differences(layout, run, scaled(2'000'000) / share, few_blocks), 0u);
-    EXPECT_EQ(single_bit_differences(layout, run, scaled(200) / share + 1), 0u);
-    EXPECT_EQ(query_extreme_differences(layout, run), 0u);
+TEST_P(inline_probes, equal_the_specification) {
+    std::vector<query_way> queries;
+    std::vector<add_way> adds;
+    append_ways(queries, "inline", inline_table.of_form[form.row]);
+    append_ways(adds, "inline", inline_table.of_form[form.row]);
+    EXPECT_EQ(query_differences(form, queries, of_keys(form, 100'000), {few_words}), none);
+    EXPECT_EQ(add_run_differences(form, adds, of_keys(form, 100) + 16), none);
 }
 
-void expect_sets(const reference& layout, detail::set_function set, unsigned share) {
-    const add_run run = batch_of(layout, set);
-    EXPECT_EQ(add_run_differences(layout, run, scaled(1'000) / share + 16), 0u);
-    EXPECT_EQ(add_length_differences(layout, run), 0u);
-    EXPECT_EQ(add_extreme_differences(layout, run), 0u);
+// ---- the forms and their tables ----------------------------------------------------------------------------------
+
+// floor(a * b / 2^64) by long multiplication of halves.
+std::uint64_t upper_half(std::uint64_t a, std::uint64_t b) {
+    constexpr std::uint64_t low = 0xffffffffu;
+    const std::uint64_t middle = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+    return (a >> 32) * (b >> 32) + (middle >> 32) + (((a & low) * (b >> 32) + (middle & low)) >> 32);
 }
 
-TEST_P(single_keys, equal_the_specification) {
-    for (const named_table& each : all_tables()) {
-        SCOPED_TRACE(each.name);
-        ASSERT_NE(GetParam().covers(*each.table), nullptr); // there is no other code to fall back to
-        ASSERT_NE(GetParam().set(*each.table), nullptr);
-        expect_covers(GetParam(), GetParam().covers(*each.table), each.share);
-        expect_sets(GetParam(), GetParam().set(*each.table), each.share);
+class forms : public of_form {};
+INSTANTIATE_TEST_SUITE_P(all, forms, each_form, name_of_form);
+
+// More blocks than memory holds. (Parquet's are counted by 32 bits.)
+TEST_P(forms, pick_a_block_of_any_number) {
+    if (form.block_of == nullptr) return;
+    const bool parquets = form.row == detail::all_forms::index_of<detail::split8x32>();
+    for (const std::uint64_t units :
+         {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{1} << 31, (std::uint64_t{1} << 32) - 1,
+          (std::uint64_t{1} << 32) + 1, (std::uint64_t{1} << 40) + 7, std::uint64_t{1} << 44}) {
+        if (parquets && units >> 32 != 0) continue;
+        const auto expect = [&](std::uint64_t hash) {
+            const std::uint64_t block = form.block_of(hash, units);
+            EXPECT_EQ(block, parquets ? ((hash >> 32) * units) >> 32 : upper_half(hash, units)) << units;
+            EXPECT_LT(block, units);
+            for (const auto& [word, bits] : form.key({units, form.k}, hash)) {
+                EXPECT_EQ(word / form.block_words, block);
+                EXPECT_NE(bits, 0u);
+            }
+        };
+        for (const std::uint64_t hash : random_hashes(100, 1)) expect(hash);
+        for (const std::uint64_t hash : extreme_hashes()) expect(hash);
     }
 }
 
-// The pointers find the table themselves at the first call, and answer right from that call on.
-TEST_P(single_keys, find_their_functions_at_the_first_call) {
-    const reference layout = GetParam();
-    block_array blocks(layout, 1);
-    const auto ask = [&] { return layout.active_covers->load()(blocks.words(), 12'345); };
-    const auto set = [&] { return layout.active_set->load()(blocks.words(), 12'345); };
-    EXPECT_FALSE(ask());
-    EXPECT_EQ(layout.active_covers->load(), layout.covers(detail::active_kernels()));
-    EXPECT_TRUE(set());
-    EXPECT_EQ(layout.active_set->load(), layout.set(detail::active_kernels()));
-    EXPECT_TRUE(ask());
-    EXPECT_FALSE(set());
-    expect_covers(layout, layout.active_covers->load(), 10);
-    expect_sets(layout, layout.active_set->load(), 10);
+TEST_P(forms, stay_within_their_words) {
+    for (const std::uint64_t words : {std::uint64_t{1}, std::uint64_t{130}, few_words}) {
+        const filter_words filter(form, words);
+        EXPECT_EQ(form.words_it_claims(filter.at()), filter.count());
+        const auto expect = [&](std::uint64_t hash) {
+            std::size_t bits_set = 0;
+            for (const auto& [word, bits] : form.key(filter.at(), hash)) {
+                EXPECT_LT(word, filter.count());
+                bits_set += static_cast<std::size_t>(std::popcount(bits));
+            }
+            EXPECT_LE(bits_set, form.k);
+        };
+        for (const std::uint64_t hash : random_hashes(1'000, 1)) expect(hash);
+        for (const std::uint64_t hash : extreme_hashes()) expect(hash);
+    }
 }
 
 TEST(kernel_tables, name_what_this_machine_has) {
-    const detail::kernel_table* const scalar = detail::kernels_of(detail::isa::scalar);
-    ASSERT_NE(scalar, nullptr);
-    EXPECT_EQ(&detail::active_kernels(), detail::kernels_of(detail::active_isa()));
+    ASSERT_NE(detail::bit_ops_of(detail::isa::scalar), nullptr);
+    EXPECT_EQ(&detail::active_bit_ops(), detail::bit_ops_of(detail::active_isa()));
+    EXPECT_EQ(&detail::active_cell_ops(), detail::cell_ops_of(detail::active_isa()));
+    detail::all_forms::each([]<class Form>(Form) {
+        EXPECT_EQ(&detail::active_ops<Form>(),
+                  &detail::active_bit_ops().of_form[detail::all_forms::index_of<Form>()]);
+    });
+    for (const auto which : {detail::isa::scalar, detail::isa::avx2, detail::isa::avx512})
+        EXPECT_EQ(detail::bit_ops_of(which) == nullptr, detail::cell_ops_of(which) == nullptr);
+}
+
+TEST(kernel_tables, have_every_entry) {
     for (const named_table& each : all_tables()) {
         SCOPED_TRACE(each.name);
-        const bool none = each.table == scalar; // the loop over the specification serves
-        for (const reference& layout : all_references()) {
-            EXPECT_EQ(layout.query(*each.table) == nullptr, none) << layout.name;
-            if (layout.add) {
-                EXPECT_EQ(layout.add(*each.table) == nullptr, none) << layout.name;
-            }
+        for (const detail::bit_ops& row : each.bits->of_form) {
+            EXPECT_NE(row.covers, nullptr);
+            EXPECT_NE(row.set, nullptr);
+            EXPECT_NE(row.set_shared, nullptr);
+            EXPECT_NE(row.covers_each, nullptr);
+            EXPECT_NE(row.set_each, nullptr);
+            EXPECT_NE(row.set_each_shared, nullptr);
+            EXPECT_NE(row.put_each, nullptr);
         }
-        EXPECT_EQ(each.table->registers[0], nullptr); // no bits at all have no kernel
-        EXPECT_EQ(each.table->sectors2[0], nullptr);
-        EXPECT_EQ(each.table->sectors4[0], nullptr);
+        for (const detail::cell_ops& row : {each.cells->halves, each.cells->bytes}) {
+            EXPECT_NE(row.nonzero_each, nullptr);
+            EXPECT_NE(row.common_each, nullptr);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 // BOUNCER_ISA forces an instruction set, and only one that this machine has. The choice is made once per process, so
 // each case is a process of its own: this program, started again.
 #include <bouncer/blocked_bloom.h>
-#include <bouncer/detail/kernels.h>
+#include <bouncer/detail/bit_ops.h>
 #include <bouncer/register_bloom.h>
 #include <bouncer/split_block_bloom.h>
 
@@ -88,7 +88,7 @@ TEST(forced_isa, child) {
 
 detail::isa best_here() {
     for (const auto which : {detail::isa::avx512, detail::isa::avx2})
-        if (detail::kernels_of(which) != nullptr) return which;
+        if (detail::bit_ops_of(which) != nullptr) return which;
     return detail::isa::scalar;
 }
 
@@ -104,7 +104,7 @@ bool can_start_again() {
 TEST(forced_isa, is_taken_where_the_machine_has_it) {
     if (!can_start_again()) GTEST_SKIP() << "cannot start this program again (emulator)";
     for (const auto which : {detail::isa::scalar, detail::isa::avx2, detail::isa::avx512}) {
-        const bool here = detail::kernels_of(which) != nullptr;
+        const bool here = detail::bit_ops_of(which) != nullptr;
         const std::string name(detail::name_of(which));
         EXPECT_EQ(child_code(name.c_str()), code_of(here ? which : best_here())) << name;
     }

@@ -1,173 +1,158 @@
-// What the kernels are compared with: the scalar specification, block by block, and blocks to compare on.
+// What the kernels are compared with: the specification of each form, key by key, and filters to compare on.
 #pragma once
 
-#include <bouncer/detail/block_mask.h>
-#include <bouncer/detail/kernels.h>
+#include <bouncer/detail/forms.h>
 
+#include "support/random_hashes.h"
+
+#include <algorithm>
 #include <array>
-#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <ostream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace bouncer::test {
 
-using block_words = std::array<std::uint64_t, 16>; // the largest block
+using detail::extent;
+using detail::word_bits;
 
-// A layout that has kernels: its entries in a kernel table (null where it has none), and its mask by block_mask.h.
-struct reference {
-    std::string name;
-    std::size_t words; // per block
-    std::function<std::uint64_t(std::uint64_t hash, std::uint64_t blocks)> index;
-    std::function<block_words(std::uint64_t hash)> mask;
-    std::function<detail::query_kernel(const detail::kernel_table&)> query;
-    std::function<detail::add_kernel(const detail::kernel_table&)> add = nullptr;
-    std::function<detail::put_kernel(const detail::kernel_table&)> put = nullptr;
-    std::function<detail::cover_function(const detail::kernel_table&)> covers = nullptr;
-    std::atomic<detail::cover_function>* active_covers = nullptr;
-    std::function<detail::set_function(const detail::kernel_table&)> set = nullptr;
-    std::atomic<detail::set_function>* active_set = nullptr;
+// The words of one key and their bits.
+class key_words {
+  public:
+    void add(word_bits each) { all_[count_++] = each; }
+    const word_bits* begin() const { return all_.data(); }
+    const word_bits* end() const { return all_.data() + count_; }
+    std::size_t size() const { return count_; }
+    word_bits& operator[](std::size_t i) { return all_[i]; }
+
+    bool covered_by(const std::uint64_t* words) const {
+        std::uint64_t missing = 0;
+        for (const auto& [word, bits] : *this) missing |= bits & ~words[word];
+        return missing == 0;
+    }
+    // Whether all were set before.
+    bool set_in(std::uint64_t* words) const {
+        std::uint64_t missing = 0;
+        for (const auto& [word, bits] : *this) {
+            missing |= bits & ~words[word];
+            words[word] |= bits;
+        }
+        return missing == 0;
+    }
+
+  private:
+    std::array<word_bits, 64> all_; // as much as any form has
+    std::size_t count_ = 0;
 };
 
-inline reference lanes8_reference() {
-    return {.name = "lanes8",
-            .words = 8,
-            .index = detail::fast_range,
-            .mask =
-                [](std::uint64_t hash) {
-                    block_words out{};
-                    for (std::size_t w = 0; w < 8; ++w)
-                        out[w] = detail::byte_bit(detail::position_word(hash, 0), w);
-                    return out;
-                },
-            .query = &detail::kernel_table::lanes8,
-            .add = &detail::kernel_table::add_lanes8,
-            .put = &detail::kernel_table::put_lanes8,
-            .covers = &detail::kernel_table::lanes8_covers,
-            .active_covers = &detail::active_lanes8_covers,
-            .set = &detail::kernel_table::lanes8_set,
-            .active_set = &detail::active_lanes8_set};
+// A form with one of its numbers of bits: all that the tests ask of it, so that they are compiled once.
+struct tested_form {
+    std::string name;
+    std::size_t row; // of a table
+    std::uint32_t k;
+    std::size_t block_words;                                            // 0: without blocks
+    std::uint64_t (*block_of)(std::uint64_t hash, std::uint64_t units); // null without blocks
+    key_words (*key)(extent at, std::uint64_t hash);
+    extent (*with_words)(std::uint64_t words,
+                         std::uint32_t k);       // of about so many, at least one block or slice
+    std::uint64_t (*words_of)(extent at);        // counted here
+    std::uint64_t (*words_it_claims)(extent at); // and by the form
+
+    extent of_words(std::uint64_t words) const { return with_words(words, k); }
+    friend void PrintTo(const tested_form& form, std::ostream* out) { *out << form.name; }
+};
+
+template <class Form>
+extent extent_of_words(std::uint64_t words, std::uint32_t k) {
+    if constexpr (Form::block_words != 0)
+        return {std::max<std::uint64_t>(1, words / Form::block_words), k};
+    else if constexpr (std::is_same_v<Form, detail::slices>)
+        return {64 * std::max<std::uint64_t>(1, words / k), k};
+    else if constexpr (std::is_same_v<Form, detail::dcso>)
+        return {64 * words - 9, k}; // any number of bits
+    else
+        return {64 * words, k};
 }
 
-inline reference lanes16_reference() {
-    return {.name = "lanes16",
-            .words = 16,
-            .index = detail::fast_range,
-            .mask =
-                [](std::uint64_t hash) {
-                    block_words out{};
-                    for (std::size_t w = 0; w < 16; ++w)
-                        out[w] = detail::byte_bit(detail::position_word(hash, w / 8), w % 8);
-                    return out;
-                },
-            .query = &detail::kernel_table::lanes16,
-            .add = &detail::kernel_table::add_lanes16,
-            .put = &detail::kernel_table::put_lanes16,
-            .covers = &detail::kernel_table::lanes16_covers,
-            .active_covers = &detail::active_lanes16_covers,
-            .set = &detail::kernel_table::lanes16_set,
-            .active_set = &detail::active_lanes16_set};
+template <class Form>
+std::uint64_t words_of_extent(extent at) {
+    if constexpr (Form::block_words != 0) return at.units * Form::block_words;
+    if constexpr (std::is_same_v<Form, detail::slices>) return at.units / 64 * at.k;
+    return (at.units + 63) / 64;
 }
 
-inline reference split_block_reference() {
-    return {.name = "split_block",
-            .words = 4,
-            .index = detail::split_block_index,
-            .mask =
-                [](std::uint64_t hash) {
-                    block_words out{};
-                    for (std::size_t w = 0; w < 4; ++w) out[w] = detail::split_block_word(hash, w);
-                    return out;
-                },
-            .query = &detail::kernel_table::split_block,
-            .add = &detail::kernel_table::add_split_block,
-            .put = &detail::kernel_table::put_split_block};
-}
-
-inline reference register_reference(unsigned k) {
-    return {.name = "register_k" + std::to_string(k),
-            .words = 1,
-            .index = detail::fast_range,
-            .mask = [k](std::uint64_t hash) { return block_words{detail::mask_register(hash, k)}; },
-            .query = [k](const detail::kernel_table& table) { return table.registers[k]; }};
-}
-
-inline reference sectors_reference(std::uint32_t groups, std::uint32_t bits) {
-    return {.name = "sectors" + std::to_string(groups) + "_k" + std::to_string(groups * bits),
-            .words = 8,
-            .index = detail::fast_range,
-            .mask =
-                [=](std::uint64_t hash) {
-                    block_words out{};
-                    for (std::uint32_t group = 0; group < groups; ++group) {
-                        const auto at = detail::sector_of(hash, groups, group, bits);
-                        out[at.word] = at.bits;
-                    }
-                    return out;
-                },
-            .query =
-                [=](const detail::kernel_table& table) {
-                    return groups == 2 ? table.sectors2[bits] : table.sectors4[bits];
-                }};
-}
-
-inline std::vector<reference> all_references() {
-    std::vector<reference> out{lanes8_reference(), lanes16_reference(), split_block_reference()};
-    for (unsigned k = 1; k <= 8; ++k) out.push_back(register_reference(k));
-    for (std::uint32_t bits = 1; bits <= 8; ++bits) out.push_back(sectors_reference(2, bits));
-    for (std::uint32_t bits = 1; bits <= 4; ++bits) out.push_back(sectors_reference(4, bits));
+template <class Form>
+tested_form form_with(std::uint32_t k) {
+    tested_form out{.name = std::string(Form::name) + "_k" + std::to_string(k),
+                    .row = detail::all_forms::index_of<Form>(),
+                    .k = k,
+                    .block_words = Form::block_words,
+                    .block_of = nullptr,
+                    .key =
+                        [](extent at, std::uint64_t hash) {
+                            key_words words;
+                            for (typename Form::key its(at, hash); its.more();) words.add(its.next());
+                            return words;
+                        },
+                    .with_words = extent_of_words<Form>,
+                    .words_of = words_of_extent<Form>,
+                    .words_it_claims = [](extent at) { return Form::words(at); }};
+    if constexpr (Form::block_words != 0)
+        out.block_of = [](std::uint64_t hash, std::uint64_t units) { return Form::block_of(hash, units); };
     return out;
 }
 
-// Blocks in 64-byte aligned memory, with a line before and one behind that nobody may write.
-class block_array {
+// Of a form with blocks every number of bits, of another some.
+inline std::vector<tested_form> tested_forms() {
+    std::vector<tested_form> out;
+    detail::all_forms::each([&]<class Form>(Form) {
+        if constexpr (Form::block_words != 0) {
+            for (std::uint32_t k = Form::k_step; k <= Form::k_max; k += Form::k_step)
+                out.push_back(form_with<Form>(k));
+        } else {
+            for (const std::uint32_t k : {1u, 2u, 7u, 13u, 64u}) out.push_back(form_with<Form>(k));
+        }
+    });
+    return out;
+}
+
+// The words of a filter, aligned as a filter's are, with a line before and one behind that nobody may write.
+class filter_words {
   public:
-    block_array(const reference& layout, std::uint64_t blocks)
-        : layout_(&layout), blocks_(blocks), lines_((blocks * layout.words + 7) / 8 + 2) {
+    filter_words(const tested_form& form, std::uint64_t words)
+        : at_(form.of_words(words)), count_(form.words_of(at_)), lines_((count_ + 7) / 8 + 2) {
         for (line& each : lines_)
             for (std::uint64_t& word : each.words) word = untouched;
         fill(0);
     }
 
-    std::uint64_t blocks() const { return blocks_; }
-    std::uint64_t word_count() const { return blocks_ * layout_->words; }
+    extent at() const { return at_; }
+    std::uint64_t count() const { return count_; }
     std::uint64_t* words() { return lines_[1].words; }
     const std::uint64_t* words() const { return lines_[1].words; }
 
-    void fill(std::uint64_t value) {
-        for (std::uint64_t i = 0; i < word_count(); ++i) words()[i] = value;
-    }
-    // Whether a bit was missing.
-    bool add(std::uint64_t hash) {
-        std::uint64_t* const block = words() + first_word(hash);
-        const block_words mask = layout_->mask(hash);
-        std::uint64_t missing = 0;
-        for (std::size_t w = 0; w < layout_->words; ++w) {
-            missing |= ~block[w] & mask[w];
-            block[w] |= mask[w];
+    void fill(std::uint64_t value) { std::fill_n(words(), count_, value); }
+    // So full that a random key is in with a probability of 0.39 to 0.6: each of its bits decides often.
+    void fill_densely(std::uint64_t stream) {
+        const auto draws = static_cast<unsigned>(std::bit_width(at_.k));
+        for (std::uint64_t i = 0; i < count_; ++i) {
+            words()[i] = 0;
+            for (unsigned draw = 0; draw < draws; ++draw) words()[i] |= random_hash(stream, i * draws + draw);
         }
-        return missing != 0;
-    }
-    bool may_contain(std::uint64_t hash) const {
-        const std::uint64_t* const block = words() + first_word(hash);
-        const block_words mask = layout_->mask(hash);
-        std::uint64_t missing = 0;
-        for (std::size_t w = 0; w < layout_->words; ++w) missing |= ~block[w] & mask[w];
-        return missing == 0;
     }
 
-    friend bool operator==(const block_array& a, const block_array& b) {
-        for (std::uint64_t i = 0; i < a.word_count(); ++i)
-            if (a.words()[i] != b.words()[i]) return false;
-        return a.blocks_ == b.blocks_;
+    friend bool operator==(const filter_words& a, const filter_words& b) {
+        return std::equal(a.words(), a.words() + a.count_, b.words(), b.words() + b.count_);
     }
-    // Whether the words around the blocks are as they were.
+    // Whether the words around the filter's are as they were.
     bool intact_around() const {
         for (const std::uint64_t word : lines_.front().words)
             if (word != untouched) return false;
-        for (std::uint64_t i = word_count(); i < (lines_.size() - 1) * 8; ++i)
+        for (std::uint64_t i = count_; i < (lines_.size() - 1) * 8; ++i)
             if (lines_[1 + i / 8].words[i % 8] != untouched) return false;
         return true;
     }
@@ -178,12 +163,8 @@ class block_array {
         std::uint64_t words[8] = {};
     };
 
-    std::uint64_t first_word(std::uint64_t hash) const {
-        return layout_->index(hash, blocks_) * layout_->words;
-    }
-
-    const reference* layout_;
-    std::uint64_t blocks_;
+    extent at_;
+    std::uint64_t count_;
     std::vector<line> lines_;
 };
 

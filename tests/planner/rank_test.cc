@@ -138,6 +138,16 @@ TEST(planner_rank, k_is_kept) {
         ASSERT_TRUE(least);
         EXPECT_EQ(8 * flat.size_bytes, least->total_bits()) << k;
     }
+    // blocked_bloom takes a form that has such a k; for adds the one with the fewest words, where it can.
+    const auto form_with = [](std::uint32_t k, enum prefer favoured) {
+        const auto made = rank({.keys = 100'000, .rate = 0.02, .k = k, .prefer = favoured});
+        return made ? find(*made, "blocked_bloom").parameters : "";
+    };
+    for (const auto& [k, form] : {std::pair(6u, "sectors2"), std::pair(8u, "lanes8"),
+                                  std::pair(12u, "sectors4"), std::pair(16u, "lanes16")}) {
+        EXPECT_TRUE(contains(form_with(k, prefer::reads), form)) << k;
+        EXPECT_TRUE(contains(form_with(k, prefer::adds), "sectors2")) << k;
+    }
     // Alone with the keys it is best at k / ln 2 bits per key.
     const auto alone = rank({.keys = 1'000'000, .k = 7});
     ASSERT_TRUE(alone);

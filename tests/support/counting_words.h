@@ -16,13 +16,12 @@ struct access_log {
 };
 
 // The log is one for all filters over the same words, so one filter at a time. Concurrent: a filter may treat its words
-// otherwise then. InMemory: it takes the paths that it takes for ordinary words, by address, and by kernels, which are not
-// seen here.
-template <bool Concurrent, bool InMemory = false>
+// otherwise then. No filter goes around these words to their memory.
+template <bool Concurrent>
 struct counting_words {
     static constexpr bool writable = true;
     static constexpr bool concurrent = Concurrent;
-    static constexpr bool in_memory = InMemory;
+    static constexpr bool in_memory = false;
 
     static inline access_log log;
 
@@ -37,6 +36,11 @@ struct counting_words {
         return std::exchange(*at, *at | bits);
     }
     static void set_bits(std::uint64_t* at, std::uint64_t bits) noexcept { fetch_or(at, bits); }
+    static bool compare_exchange(std::uint64_t* at, std::uint64_t& expected, std::uint64_t desired) noexcept {
+        const std::uint64_t found = load(at);
+        if (found == expected) fetch_or(at, desired); // bits only go from 0 to 1
+        return std::exchange(expected, found) == found;
+    }
     static void store(std::uint64_t* at, std::uint64_t value) noexcept {
         *at = value;
     } // by clear(): not logged

@@ -355,7 +355,7 @@ constexpr facts facts_of() {
     is.self_estimating = self_estimating<F>;
     is.deletable = deletable<F>;
     is.bits = is_bit_filter<F>::value;
-    if constexpr (is_bit_filter<F>::value) is.one_block = F::layout_type::one_block;
+    if constexpr (is_bit_filter<F>::value) is.one_block = F::layout_type::usual_form::block_words != 0;
     is.union_is_or = F::union_is_or;
     if constexpr (incremental<F>) {
         is.idempotent = idempotent_adds<F>;
@@ -381,7 +381,10 @@ constexpr facts facts_of() {
     is.shareable = detail::shareable<F>;
     is.movable = is_movable<F>;
     is.any_hash = std::is_same_v<typename F::default_hasher, xxh3>; // others fix theirs
-    if constexpr (requires { F::layout_type::k_most; }) is.k_most = F::layout_type::k_most;
+    if constexpr (
+        is_bit_filter<F>::value && requires(typename F::parameters p) { p.k; } &&
+        !requires(typename F::parameters p) { p.form; })
+        is.k_most = F::layout_type::usual_form::k_max;
     is.rotating = rotating<F>;
     is.sized = requires(const F& f) {
         f.approximate_size();
@@ -497,10 +500,10 @@ class kind_in_any_access : public kind {
     std::vector<word_bits> words_of(const choice& c, std::uint64_t hash) const override {
         if constexpr (is_bit_filter<F>::value) {
             std::vector<word_bits> out;
-            typename F::layout_type(given(c)).every_word(hash, [&](std::uint64_t word, std::uint64_t bits) {
-                append(out, {word, bits});
-                return true;
-            });
+            detail::each_word(typename F::layout_type(given(c)), hash,
+                              [&](std::uint64_t word, std::uint64_t bits) {
+                                  append(out, {word, bits});
+                              });
             return out;
         } else {
             return kind::words_of(c, hash);

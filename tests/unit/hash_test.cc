@@ -80,7 +80,7 @@ static_assert(std::is_trivially_copyable_v<any_hasher> && sizeof(any_hasher) == 
 template <class Check>
 void with_every_hasher(Check check) {
     all_hashers::for_each([&]<class Hasher>() {
-        for (const std::uint64_t seed : {0, 7}) {
+        for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{7}}) {
             if (seed != 0 && detail::info_of<Hasher>().seed_bits == 0) continue;
             const auto hasher = detail::hasher_from<Hasher>(seed, key_of(1));
             check(hasher);

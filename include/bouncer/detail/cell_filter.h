@@ -6,7 +6,6 @@
 #pragma once
 
 #include <bouncer/detail/cells.h>
-#include <bouncer/detail/kernels.h>
 #include <bouncer/detail/pipeline.h>
 #include <bouncer/filter_base.h>
 
@@ -70,8 +69,8 @@ class cell_filter : public filter_base<Layout, Words> {
     template <class Step>
     void pipelined(std::span<const std::uint64_t> hashes, Step step) const noexcept {
         const cells at = where();
-        pipeline<16>(
-            hashes.size(),
+        pipeline(
+            hashes.size(), 16,
             [&](std::size_t i) {
                 at.every_line(hashes[i],
                               [&](std::uint64_t word) { __builtin_prefetch(cell_words() + word); });

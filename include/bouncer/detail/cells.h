@@ -1,8 +1,8 @@
 // Where the cells of a hash lie, for kinds whose state is small numbers and not bits: counters, ages, generations.
 #pragma once
 
-#include <bouncer/bloom.h>
-#include <bouncer/detail/block_mask.h>
+#include <bouncer/detail/cell_ops.h>
+#include <bouncer/detail/forms.h>
 #include <bouncer/detail/layout.h>
 #include <bouncer/math.h>
 
@@ -54,8 +54,11 @@ class cells {
         if (!in_lines()) return {.sector_bits = units_, .bits_per_group = k_};
         return {.blocks = units_, .groups = 2, .sector_bits = 8 * cells_per_word(), .bits_per_group = k_ / 2};
     }
-    // In lines: how many cells a key has in each.
-    constexpr std::uint32_t cells_of_line() const noexcept { return k_ / 2; }
+    // In lines: what batches of queries are asked with. Precondition: cells of 4 or 8 bits, as check() demands of the kinds.
+    extent at() const noexcept { return {units_, k_}; }
+    const cell_ops& ops() const noexcept {
+        return cell_bits_ == 4 ? active_cell_ops().halves : active_cell_ops().bytes;
+    }
 
     // visit(word, shift of the cell's lowest bit) for each of the k cells, some perhaps twice, until it returns false;
     // returns whether it never did.
@@ -63,10 +66,13 @@ class cells {
     constexpr bool every_cell(std::uint64_t hash, Visit visit) const noexcept {
         if (!in_lines()) {
             const auto per_word = cells_per_word();
-            return every_position(hash, k_, [&](std::uint32_t, std::uint64_t x) {
-                const std::uint64_t cell = fast_range(x, units_);
-                return visit(cell / per_word, static_cast<std::uint32_t>(cell % per_word) * cell_bits_);
-            });
+            spread_positions positions(hash);
+            for (std::uint32_t i = 0; i < k_; ++i) {
+                const std::uint64_t cell = fast_range(positions.next(), units_);
+                if (!visit(cell / per_word, static_cast<std::uint32_t>(cell % per_word) * cell_bits_))
+                    return false;
+            }
+            return true;
         }
         const std::uint64_t first = 16 * fast_range(hash, units_);
         for (std::uint32_t line = 0; line < 2; ++line) {

@@ -1,6 +1,8 @@
 // What a layout is, and what the layouts of bit filters share.
 #pragma once
 
+#include <bouncer/detail/bit_ops.h>
+#include <bouncer/detail/fields.h>
 #include <bouncer/goal.h>
 #include <bouncer/hash.h>
 #include <bouncer/math.h>
@@ -48,29 +50,17 @@ concept filter_layout = std::constructible_from<L, const typename L::parameters&
         } -> std::same_as<result<void>>; // whether the kind writes such words (corrupt)
 };
 
-// What bit_filter asks of a layout, besides every_word(hash, visit) and every_line(hash, visit):
-//   every_word  calls visit(word index, bits of that word) for each word that has bits of the hash, until it returns
-//               false; returns whether it never did.
-//   every_line  calls visit(word index) for every cache line that a query may read, to prefetch it.
-//   block_index one-block layouts: the number of the block of a hash.
-// Optional:
-//   folded(factor)  the parameters of 1/factor of the size; a layout without it cannot be folded.
-// Optional, for words that are plain memory:
-//   kernel()      the SIMD kernel for query batches, or null;
-//   add_kernel()  the one for batches of adds to words that nobody else writes, or null;
-//   put_kernel()  the same without a count;
-//   covers(words, hash)  one query, by SIMD where that is faster;
-//   set(words, hash)     one add to words that nobody else writes, where has_set() says so;
-//   set_shared<Words>(words, hash)  one add to words that others write too, where has_sectors() says so.
+// What bit_filter asks of a layout: the form of its bits (forms.h).
+//   usual_form    the form, or of several the one that most filters have
+//   visit(visit)  visit(Form{}) of the form that this filter has
+//   at(), ops()   what the form must know of the filter, and its row in the kernel table
+// Optional: folded(factor), the parameters of 1/factor of the size; a layout without it cannot be folded.
 template <class L>
 concept bit_layout = filter_layout<L> && requires(const L& layout, const goal& wanted) {
-    { L::words_per_key } -> std::convertible_to<std::size_t>; // how often every_word visits, at most
-    { L::one_word } -> std::convertible_to<bool>;             // all bits of a hash lie in one word
-    {
-        L::one_block
-        } -> std::convertible_to<bool>; // all bits of a hash lie in one of block_count() equal blocks
+    typename L::usual_form;
+    { layout.at() } -> std::same_as<extent>;
+    { layout.ops() } -> std::same_as<const bit_ops&>;
     { L::solve(wanted) } -> std::same_as<result<typename L::parameters>>;
-    { layout.block_count() } -> std::same_as<std::uint64_t>;
     { layout.shape() } -> std::same_as<math::geometry>;
 };
 
@@ -91,5 +81,57 @@ struct starts_empty {
     static constexpr bool is_static = false;
     static result<void> check_words(const std::uint64_t*) noexcept { return {}; }
 };
+
+// A layout of bits in one form. Its first parameter is the number of units; k, where there is one, the bits per key.
+template <class Form, class Parameters, member_name... Names>
+class form_layout : public starts_empty, public fields<Parameters, Names...> {
+  public:
+    using usual_form = Form;
+    using parameters = Parameters;
+
+    explicit form_layout(const Parameters& chosen) noexcept : params_(chosen), ops_(&active_ops<Form>()) {}
+
+    const Parameters& params() const noexcept { return params_; }
+    extent at() const noexcept {
+        if constexpr (requires { params_.k; })
+            return {form_layout::size_units(params_), params_.k};
+        else
+            return {form_layout::size_units(params_), Form::k_max};
+    }
+    const bit_ops& ops() const noexcept { return *ops_; }
+    template <class Visit>
+    [[gnu::always_inline]] auto visit(Visit visit) const noexcept {
+        return visit(Form{});
+    }
+    std::uint64_t word_count() const noexcept { return Form::words(at()); }
+    math::geometry shape() const noexcept { return Form::shape(at()); }
+
+  protected:
+    Parameters params_;
+    const bit_ops* ops_;
+};
+
+// each(word, bits) for the words of a hash; and each(word) for one word of every line that a query may read: for tests and
+// the planner, which have time.
+template <bit_layout Layout, class Each>
+void each_word(const Layout& layout, std::uint64_t hash, Each each) {
+    layout.visit([&]<class Form>(Form) {
+        for (typename Form::key its(layout.at(), hash); its.more();) {
+            const auto [word, bits] = its.next();
+            each(word, bits);
+        }
+    });
+}
+template <bit_layout Layout, class Each>
+void each_line(const Layout& layout, std::uint64_t hash, Each each) {
+    layout.visit([&]<class Form>(Form) {
+        if constexpr (Form::block_words == 0) {
+            each_word(layout, hash, [&](std::uint64_t word, std::uint64_t) { each(word); });
+        } else {
+            const std::uint64_t first = Form::block_words * Form::block_of(hash, layout.at().units);
+            for (std::size_t w = 0; w < Form::block_words; w += 8) each(first + w);
+        }
+    });
+}
 
 } // namespace bouncer::detail

@@ -10,46 +10,35 @@
 #pragma clang attribute pop
 #endif
 
-#include <bouncer/detail/block_mask.h>
-#include <bouncer/detail/kernels.h>
+#include <bouncer/detail/bit_ops.h>
+#include <bouncer/detail/cell_ops.h>
+#include <bouncer/words.h>
 
 #include "kernels/tested_tables.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <cstdint>
-
-// Debian's SIMDe answers 1 as soon as one 64-bit lane of a half is zero.
-#if !defined(__AVX__)
-static inline int imitated_testz(__m256i a, __m256i b) {
-    std::uint64_t both[4];
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(both), _mm256_and_si256(a, b));
-    return (both[0] | both[1] | both[2] | both[3]) == 0;
-}
-#undef _mm256_testz_si256
-#define _mm256_testz_si256(a, b) imitated_testz(a, b)
-#endif
+#include <cstring>
 
 #define BOUNCER_LOAD_BY_WORD 1
+#define BOUNCER_VECTOR
+#define IMITATED_LINES <bouncer/detail/lines_avx2.inl>
 
 namespace bouncer::detail {
 namespace {
 
-namespace imitated {
-#include <bouncer/detail/load_block.h>
-#include <bouncer/detail/pipeline.inl>
-
-#include <bouncer/detail/avx2_lines.inl>
-} // namespace imitated
-
 #include "kernels/imitated/table.inl"
 
-const bool listed = (test::imitated_tables().push_back({"imitated avx2", &imitated::table, 8}), true);
+const bool listed =
+    (test::imitated_tables().push_back({"imitated avx2", &imitated_bits, &imitated_cells}), true);
 
 TEST(imitated_avx2, is_among_the_tables) {
     EXPECT_TRUE(listed);
     for (const auto& each : test::all_tables())
-        if (each.table == &imitated::table) return;
+        if (each.bits == &imitated_bits) return;
     FAIL();
 }
 

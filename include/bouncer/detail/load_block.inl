@@ -1,6 +1,5 @@
-// load_block: the ONE place where a vector register is loaded from words that other threads may be writing. Text to be
-// included in a target region (see src/base/target_begin.h), or in code that is compiled for AVX2 anyway, after
-// <immintrin.h>; BOUNCER_TARGET_AVX512 says that lines may be loaded whole.
+// The ONE place where a vector register is loaded from words that other threads may be writing. Text to be included in a
+// target region (src/base/target_begin.h), or in code that is compiled for AVX2 anyway.
 //
 // In C++ such a load is a data race; here is why it is sound. Writers use atomic 64-bit read-modify-writes. An
 // aligned vector load reads each aligned 8-byte lane whole: Intel (SDM vol. 3A, 9.1.1) and AMD (APM vol. 2, 7.3.2)
@@ -21,12 +20,14 @@
 #endif
 #endif
 
-[[gnu::always_inline]] inline long long load_word(const std::uint64_t* at) noexcept {
+#define BOUNCER_INLINE [[gnu::always_inline]] inline
+
+BOUNCER_INLINE long long load_word(const std::uint64_t* at) noexcept {
     return static_cast<long long>(__atomic_load_n(at, __ATOMIC_RELAXED));
 }
 
 // 32 aligned bytes.
-[[gnu::always_inline]] inline __m256i load_block_256(const std::uint64_t* at) noexcept {
+BOUNCER_INLINE __m256i load_half_line(const std::uint64_t* at) noexcept {
 #if defined(BOUNCER_LOAD_BY_WORD)
     return _mm256_set_epi64x(load_word(at + 3), load_word(at + 2), load_word(at + 1), load_word(at));
 #else
@@ -36,9 +37,19 @@
 #endif
 }
 
+// One word in all lanes.
+BOUNCER_INLINE __m256i load_repeated(const std::uint64_t* at) noexcept {
+#if defined(BOUNCER_LOAD_BY_WORD)
+    return _mm256_set1_epi64x(load_word(at));
+#else
+    __m256i out;
+    asm volatile("vpbroadcastq %1, %0" : "=x"(out) : "m"(*at));
+    return out;
+#endif
+}
+
 // Two words from two places, side by side.
-[[gnu::always_inline]] inline __m128i load_two(const std::uint64_t* first,
-                                               const std::uint64_t* second) noexcept {
+BOUNCER_INLINE __m128i load_two(const std::uint64_t* first, const std::uint64_t* second) noexcept {
 #if defined(BOUNCER_LOAD_BY_WORD)
     return _mm_set_epi64x(load_word(second), load_word(first));
 #else
@@ -49,19 +60,19 @@
 }
 
 #if defined(BOUNCER_TARGET_AVX512)
-// The words of a line in one register. A vector type, not __m512i: see avx512_lines.inl.
-typedef std::uint64_t whole_line __attribute__((vector_size(64), may_alias));
+// The words of a line in one register. A vector type, not __m512i: see lines_avx512.inl.
+typedef std::uint64_t eight_words __attribute__((vector_size(64), may_alias));
 
 // 64 aligned bytes: a line.
-[[gnu::always_inline]] inline whole_line load_block_512(const std::uint64_t* at) noexcept {
+BOUNCER_INLINE eight_words load_whole_line(const std::uint64_t* at) noexcept {
 #if defined(BOUNCER_LOAD_BY_WORD)
     const auto word = [at](std::size_t i) __attribute__((always_inline)) {
         return __atomic_load_n(at + i, __ATOMIC_RELAXED);
     };
-    return whole_line{word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)};
+    return eight_words{word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)};
 #else
-    whole_line out;
-    asm volatile("vmovdqa64 %1, %0" : "=v"(out) : "m"(*reinterpret_cast<const whole_line*>(at)));
+    eight_words out;
+    asm volatile("vmovdqa64 %1, %0" : "=v"(out) : "m"(*reinterpret_cast<const eight_words*>(at)));
     return out;
 #endif
 }
