@@ -66,8 +66,8 @@ class bit_filter : public filter_base<Layout, Words> {
 
     // [any-thread] (plain: [exclusive]) Returns whether the look before the write saw a zero bit. Never false when
     // this add set a bit; possibly true for two racing adds of the same bits: a count of true answers may run
-    // early, never late. A key that is there is only looked at, so adding a hot key again takes no ownership of its
-    // cache lines.
+    // early, never late (register_bloom: exactly as test_and_add). A key that is there is only looked at, so adding a hot
+    // key again takes no ownership of its cache lines.
     [[gnu::always_inline]] bool add(std::uint64_t hash) noexcept requires(Words::writable) {
         if constexpr (!in_place) {
             const detail::bit_ops& ops = layout().ops();
@@ -107,11 +107,9 @@ class bit_filter : public filter_base<Layout, Words> {
     }
     // [any-thread] may_contain with acquire order; see add_release.
     bool may_contain_acquire(std::uint64_t hash) const noexcept requires(Words::concurrent) {
-        bool all = true;
-        detail::each_word(layout(), hash, [&, words = data()](std::uint64_t word, std::uint64_t bits) {
-            all = all && (Words::template load<std::memory_order_acquire>(words + word) & bits) == bits;
+        return layout().visit([words = data(), at = at(), hash](auto form) {
+            return detail::by_word<decltype(form)>::template ask<acquired_words>(words, at, hash);
         });
-        return all;
     }
 
     // ---- batches: prefetched, one dispatch; each is as the calls one by one, in order ------------------------------
@@ -287,6 +285,12 @@ class bit_filter : public filter_base<Layout, Words> {
     static constexpr bool in_place = !Words::in_memory || detail::probes_inline<usual_form>;
     template <class Form>
     using probe_of = std::conditional_t<Words::in_memory, detail::probe<Form>, detail::by_word<Form>>;
+
+    struct acquired_words {
+        static std::uint64_t load(const std::uint64_t* at) noexcept {
+            return Words::template load<std::memory_order_acquire>(at);
+        }
+    };
 
     detail::extent at() const noexcept { return layout().at(); }
     detail::bit_source source() const noexcept { return {data()}; }

@@ -1,7 +1,7 @@
 // filter_base<Layout, Words>: everything about a filter that does not depend on what its words mean. Identity, creation,
 // storage, comparison and copies of all kinds, here once; bit_filter, cell_filter and built_filter add their operations.
 //
-// Thread safety: what is here only reads, but for clear() and moves, which are [exclusive].
+// Thread safety: what is here only reads, but for clear(), moves and host_block_moved_to(), which are [exclusive].
 #pragma once
 
 #include <bouncer/concepts.h>

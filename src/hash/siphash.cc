@@ -23,7 +23,7 @@ std::uint64_t siphash_one(std::uint64_t k0, std::uint64_t k1, const key_piece& p
     return siphash<PerWord, ToFinish>(k0, k1, piece.size / 8, [&](auto word) { return word(piece); });
 }
 
-bool same_number_of_words(const key_piece* four) noexcept {
+[[maybe_unused]] bool same_number_of_words(const key_piece* four) noexcept {
     const std::size_t words = four[0].size / 8;
     return four[1].size / 8 == words && four[2].size / 8 == words && four[3].size / 8 == words;
 }

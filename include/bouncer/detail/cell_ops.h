@@ -39,7 +39,8 @@ struct pair_cells {
 
 struct cell_ops {
     // [any-thread] answers[i] = whether the cells of hashes[i] are all other than zero; or whether one bit of `live` is in all
-    // of them. Returns how many are.
+    // of them. Returns how many are. What the caller reads afterwards it reads after the cells: a windowed filter looks at
+    // its epoch once more (windowed_bloom.h, invariant 4). So the loads are acquire, or x86-64's, which keep their order.
     std::size_t (*nonzero_each)(const std::uint64_t* words, extent at, const std::uint64_t* hashes,
                                 std::size_t count, bool* answers) noexcept;
     std::size_t (*common_each)(const std::uint64_t* words, extent at, std::uint8_t live,

@@ -111,8 +111,8 @@ class form_layout : public starts_empty, public fields<Parameters, Names...> {
     const bit_ops* ops_;
 };
 
-// each(word, bits) for the words of a hash; and each(word) for one word of every line that a query may read: for tests and
-// the planner, which have time.
+// each(word, bits) for the words of a hash; and each(word) for one word of every line that a query may read: for code
+// that has time.
 template <bit_layout Layout, class Each>
 void each_word(const Layout& layout, std::uint64_t hash, Each each) {
     layout.visit([&]<class Form>(Form) {

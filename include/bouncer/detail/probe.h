@@ -32,6 +32,8 @@ inline namespace for_avx512 {
 
 #include <bouncer/detail/probes.inl>
 #undef BOUNCER_TARGET_AVX512
+template <class Form>
+inline constexpr bool probes_inline = true;
 } // namespace for_avx512
 #elif defined(__AVX2__)
 inline namespace for_avx2 {
@@ -42,20 +44,21 @@ inline namespace for_avx2 {
 #include <bouncer/detail/lines_avx2.inl>
 
 #include <bouncer/detail/probes.inl>
+template <class Form>
+inline constexpr bool probes_inline = true;
 } // namespace for_avx2
 #else
 inline namespace by_specification {
 #include <bouncer/detail/probes.inl>
-} // namespace by_specification
-#endif
-
-#if defined(__AVX2__) || !defined(__x86_64__)
-template <class Form>
-inline constexpr bool probes_inline = true;
-#else
+#if defined(__x86_64__)
 template <class Form>
 inline constexpr bool probes_inline =
     Form::block_words == 0; // one bit here, one there: nothing to win from vectors
+#else
+template <class Form>
+inline constexpr bool probes_inline = true;
+#endif
+} // namespace by_specification
 #endif
 
 } // namespace bouncer::detail

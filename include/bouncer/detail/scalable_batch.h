@@ -11,7 +11,7 @@ namespace bouncer::detail {
 
 class missing_hashes {
   public:
-    // 13 KiB on the stack. A layer's kernel runs 64 keys ahead of itself, so shorter chunks would wait for memory at
+    // 13 KiB on the stack. A layer's kernel runs up to 128 keys ahead of itself, so shorter chunks would wait for memory at
     // each layer again.
     static constexpr std::size_t chunk = 1024;
 
