@@ -72,7 +72,9 @@ double fill_limit(const geometry& shape, double keys, double sigmas) {
 double keys_for_zero_fraction(const geometry& shape, double zero_fraction) {
     if (zero_fraction >= 1) return 0;
     if (!(zero_fraction > 0) || empty(shape)) return std::numeric_limits<double>::infinity();
-    return std::log(zero_fraction) / std::log1p(-set_by_a_key(shape));
+    // A key of many bits sets all of a tiny filter almost surely; rounded to surely it would count for no key at all.
+    constexpr double almost = 1 - std::numeric_limits<double>::epsilon() / 2;
+    return std::log(zero_fraction) / std::log1p(-std::min(almost, set_by_a_key(shape)));
 }
 
 } // namespace bouncer::math

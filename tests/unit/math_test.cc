@@ -283,6 +283,12 @@ TEST(math, hash_collisions_bound_what_can_be_met) {
     EXPECT_GT(fpr({.blocks = 1u << 30, .groups = 16, .sector_bits = 1u << 20}, 1e9), 5.4e-11);
 }
 
+// A key sets one of two bits with a probability that rounds to 1, and still counts.
+TEST(math, a_tiny_filter_with_a_bit_left_holds_more_than_no_key) {
+    EXPECT_GT(keys_for_zero_fraction({.sector_bits = 2, .bits_per_group = 64}, 0.5), 0);
+    EXPECT_EQ(keys_for_zero_fraction({.sector_bits = 2, .bits_per_group = 64}, 1), 0);
+}
+
 TEST(math, the_overfill_curve_rises_from_0_to_1) {
     const geometry shapes[] = {
         flat(500, 6),
