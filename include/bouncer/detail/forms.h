@@ -267,7 +267,7 @@ struct slices : flat_form_of<slice_positions> {
 // even, and with m = 2^j a key has only 2^j possible patterns.
 //
 // x mod m takes two multiplications: with r = floor((2^64 - 1) / m), mulhi(x, r) is floor(x / m) or one less, so what is
-// left lies below 2 m. r is worked out for each key (one division, 3 ns of 30): kept in the extent, it would push that out of
+// left lies below 2 m. r is worked out for each key (one division, 0.4 ns of 16): kept in the extent, it would push that out of
 // registers for all forms.
 class dcso_positions {
   public:

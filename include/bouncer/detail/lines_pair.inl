@@ -27,7 +27,7 @@ BOUNCER_INLINE std::uint64_t join(pair a) noexcept {
     return static_cast<std::uint64_t>(_mm_cvtsi128_si64(two) | _mm_extract_epi64(two, 1));
 }
 
-// For words that have several bits of a key. Byte i in lane i, for i below n; in the lanes beyond the first byte, where it
+// For words that have several bits of a key. Byte i in lane i, for i below n; in the lanes beyond, the first byte, where it
 // changes neither an answer nor a mask: so one code serves every n. A shuffle of copies of the word; zero-extending moves were
 // no faster. Rejected: a function for each n (a jump, 1.3 times the time), and lanes compared with n (1.7 times).
 // Runs of eight bytes: one word in all lanes. Runs of four: two words, four lanes each.
@@ -53,7 +53,7 @@ BOUNCER_INLINE pair spread_first(std::uint64_t aimed, std::uint32_t n) noexcept 
             _mm256_shuffle_epi8(copies, _mm256_load_si256(control + 1))};
 }
 
-// Words from four places. Gather instructions are slower on every AMD processor.
+// Words from four places. Gather instructions were not measured.
 BOUNCER_INLINE __m256i load_four(const std::uint64_t* words, const std::uint64_t* at) noexcept {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load_two(words + at[0], words + at[1])),
                                    load_two(words + at[2], words + at[3]), 1);
